@@ -170,6 +170,7 @@ def test_gradients_reach_weights_on_the_gpu_and_their_source_on_the_cpu():
     on_both(work)
 
 
+@pytest.mark.slow
 def test_pre_training_mixes_no_devices():
     def work(device):
         model, found = pre_trained(device, config=replace(STEPS, accumulate=2))

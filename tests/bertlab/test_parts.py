@@ -206,6 +206,7 @@ def test_a_training_resumes_with_the_other_optimizer(before, after, tmp_path):
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_every_part_that_is_no_derivation_runs():
     derived = {one.name for one in parts() if one.derivation}
     assert len(derived) <= 10
@@ -232,6 +233,7 @@ def test_a_model_learns_the_same_with_the_parts_themselves():
     assert fast[-1] < fast[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "imported"), [("1", "[]"), ("", "['bertlab.model.fast']")])
 def test_a_plain_process_imports_no_twin(value, imported, monkeypatch):
     monkeypatch.setenv("BERTLAB_PLAIN", value)

@@ -153,6 +153,7 @@ def imports_by_room():
     return found
 
 
+@pytest.mark.slow
 def test_what_a_room_imports_is_required_by_its_extra(imports_by_room):
     missing = {}
     for room, imports in imports_by_room.items():

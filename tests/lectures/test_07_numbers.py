@@ -96,6 +96,7 @@ def test_of_a_hundred_tokens_12_are_masked_and_one_and_a_half_replaced(states):
     states(f"{512 * swapped:.1f} another word, {512 * kept:.1f} stay")
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_attention_of_a_mask_and_of_the_word_in_its_place_by_hugging_face(states):
     model = BertForPreTraining.from_pretrained(BERTLAB_MINI, attn_implementation="eager").eval()

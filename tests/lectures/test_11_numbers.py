@@ -87,6 +87,7 @@ def test_in_batch_negatives_by_hand_and_why_cosines_are_multiplied(states):
     states(rf"$\ln 64 = {math.log(64):.2f}$")
 
 
+@pytest.mark.slow
 def test_what_counts_in_a_mean_by_hugging_face_and_numpy(minilm, states):
     pairs = [pair for article in data.documents("wikipedia") for pair in pairwise(article)]
     pairs = [pair for pair in pairs if all(40 <= len(text) <= 200 for text in pair)]

@@ -59,6 +59,7 @@ def cells_of(table):
     return {row[0]: row[1:] for row in rows if row}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lecture", LECTURES)
 def test_without_bert_the_cell_says_how_to_get_it(lecture, monkeypatch, capsys):
     def missing(name):

@@ -1,5 +1,6 @@
 """Passages that two texts share, against a count over all of them and by hand."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,7 @@ def test_a_quotation_is_removed_and_its_document_is_split():
     assert left(9) == learned
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS)
 def test_nothing_is_shared_afterwards_and_nothing_else_is_lost(documents, held_out):
     asked = set().union(*(runs_of(text, 3) for text in held_out))

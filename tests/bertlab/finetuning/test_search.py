@@ -78,6 +78,7 @@ def test_all_vectors_can_be_requested_and_no_queries_find_nothing():
     assert semantic_search(vectors(0), vectors(5), k=2).numbers.shape == (0, 2)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 12), st.integers(1, 13), st.data())
 def test_the_closest_pairs_equal_brute_force(n, rows, draw):
     n_pairs = n * (n - 1) // 2

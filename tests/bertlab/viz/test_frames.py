@@ -22,6 +22,7 @@ def test_the_page_comes_out_of_the_attribute_and_is_saved_as_it_went_in(tmp_path
     assert [file.name for file in tmp_path.iterdir()] == ["view.html"]
 
 
+@pytest.mark.slow
 def test_a_notebook_gets_html_and_words():
     data, _ = DisplayFormatter().format(frame("<p>x</p>", title="Heads", alt="Lines & dots."))
     assert set(data) == {"text/html", "text/plain"}

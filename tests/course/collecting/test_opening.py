@@ -44,6 +44,7 @@ def again(*arguments):
     return [opened(*arguments, seconds=1) for _ in range(2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "limits", "reason"),
     [
@@ -65,6 +66,7 @@ def test_whatever_goes_wrong_is_one_sentence_and_the_next_call_works(call, limit
     assert opened(double, b"x") == b"xx"
 
 
+@pytest.mark.slow
 def test_a_call_that_waits_for_ever_ends(monkeypatch):
     monkeypatch.setattr(opening, "PATIENCE", (1, 0))
     with pytest.raises(Refused, match="within 1 s"):
@@ -77,6 +79,7 @@ def test_within_its_limits_a_call_may_take_memory():
     assert opened(double, "\ud800") == "\ud800\ud800"
 
 
+@pytest.mark.slow
 def test_calls_may_be_nested_and_the_inner_one_has_its_own_limits():
     assert opened(again, double, 2, seconds=0.5, megabytes=100) == [4, 4]
     with pytest.raises(Refused, match="within 1 s"):

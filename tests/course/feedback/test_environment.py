@@ -57,6 +57,7 @@ def test_what_is_missing_is_printed_last():
     assert str(check.Report((missing, there))) == told
 
 
+@pytest.mark.slow
 def test_an_exercise_finds_its_checks_from_any_folder(tmp_path):
     elsewhere = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "-c", "from course.feedback import ex01_bpe as check"]

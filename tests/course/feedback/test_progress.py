@@ -214,6 +214,7 @@ def apply_merges(symbols, ranks):
     return symbols
 
 
+@pytest.mark.slow
 def test_a_red_check_names_the_red_function_that_is_called_until_that_one_passes():
     checks.start_over()
     told = "it calls merge_pair (task 2), whose own check is red: begin there"

@@ -127,6 +127,7 @@ def assert_within_limits(submission):
     cells.running_order(submission.cells, cells.plan(ASSIGNMENT.source))
 
 
+@pytest.mark.slow
 def test_damaged_pictures_are_shown_or_left_out(tmp_path):
     files = [encoded(form) for form in ("PNG", "JPEG")]
     for first in range(0, PICTURES, 20):
@@ -141,6 +142,7 @@ def test_damaged_pictures_are_shown_or_left_out(tmp_path):
         assert not [note for note in submission.notes if note.waits], "the tasks have points"
 
 
+@pytest.mark.slow
 def test_damaged_notebooks_are_read_or_have_a_line(tmp_path, here):
     path = tmp_path / f"{NAME}.ipynb"
     unreadable = 0
@@ -154,6 +156,7 @@ def test_damaged_notebooks_are_read_or_have_a_line(tmp_path, here):
     assert 10 < unreadable < NOTEBOOKS - 100
 
 
+@pytest.mark.slow
 def test_damaged_notebooks_are_collected_and_compared(tmp_path, here):
     path = tmp_path / "x.ipynb"
     for number in range(PAGES):
@@ -167,6 +170,7 @@ def test_damaged_notebooks_are_collected_and_compared(tmp_path, here):
             "".join(sources.code_cells(path)).encode()
 
 
+@pytest.mark.slow
 def test_damaged_code_has_names_or_none_and_is_compared():
     codes = ["\n\n".join(CODE.values()), *CODE.values()]
     for number in range(CODES):
@@ -179,6 +183,7 @@ def test_damaged_code_has_names_or_none_and_is_compared():
         read_pieces(taken.bare(code.encode("utf-8", "replace").decode()), 20)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_damaged_names_stop_no_class(tmp_path):
     course = make(tmp_path / "c")
@@ -204,6 +209,7 @@ def test_damaged_names_stop_no_class(tmp_path):
         assert f"to-sort-out/{SMALL}" in overview.page(course, [overview.part(course, book, SMALL)])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here", "ran")
 def test_damaged_entries_stop_no_board(tmp_path):
     course = board_course(tmp_path)

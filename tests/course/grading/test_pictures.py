@@ -50,6 +50,7 @@ def test_a_picture_that_cannot_be_read_is_left_out_and_the_next_one_shown(conten
     assert notes[0].startswith("1 attached files were left out")
 
 
+@pytest.mark.slow
 def test_damaged_pictures_are_shown_or_left_out():
     random, whole = Random(1), [picture(30, 20), picture(30, 20, "JPEG"), profile("PNG")]
     for _ in range(5):

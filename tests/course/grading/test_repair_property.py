@@ -102,6 +102,7 @@ def unexplained(points, notes):
     return [id for id in lost if not about(id) & told]
 
 
+@pytest.mark.slow
 @settings(max_examples=500, derandomize=True, deadline=None, database=None)
 @given(steps=STEPS)
 def test_no_points_are_lost_without_a_line(tmp_path_factory, steps):

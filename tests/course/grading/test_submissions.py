@@ -358,6 +358,7 @@ def test_a_cell_waits_for_the_names_that_it_needs(cells, expected):
     assert order(cells) == expected
 
 
+@pytest.mark.slow
 def test_an_order_of_untrusted_names_is_found_in_time():
     names = ", ".join(f"a{n}" for n in range(2_000))
     cells = [f"[{names}, b{n}]\nb{n + 1} = 1" for n in range(100)]

@@ -39,6 +39,7 @@ def reference():
     return load_pretrained(BERTLAB_MINI, BertForPreTraining), load_tokenizer(BERTLAB_MINI)
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_ids_are_pythons_on_texts_of_all_languages(reference):
     lines = [line for _, texts in udhr() for line in texts]

@@ -225,6 +225,7 @@ def test_all_bits_of_the_number_draw_the_hidden_texts(monkeypatch):
         assert one.questions != other.questions
 
 
+@pytest.mark.slow
 def test_the_clock_counts_work_and_not_waiting():
     clock = Clock(0.2)
     time.sleep(0.3)

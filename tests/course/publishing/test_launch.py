@@ -142,6 +142,7 @@ def test_without_an_address_there_are_no_links_and_no_copies(run, tmp_path, caps
     assert not (tmp_path / "book").exists()
 
 
+@pytest.mark.slow
 def test_older_copies_stay_if_the_students_course_cannot_be_made(
     run, tmp_path, monkeypatch, capsys
 ):

@@ -9,6 +9,7 @@ from course.toyworld.world import PAD_ID, TOYWORLD
 TRUE_OF = meanings()
 
 
+@pytest.mark.slow
 def test_labels_are_those_that_the_worlds_table_of_words_gives():
     length, starts = len(TOYWORLD.words), torch.tensor(TOYWORLD.sizes[:-1]).cumsum(0)
     parts = torch.cartesian_prod(*(torch.arange(n) for n in TOYWORLD.sizes[1:]))  # [720, 4]

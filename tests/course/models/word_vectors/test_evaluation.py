@@ -80,6 +80,7 @@ def test_a_word_without_a_finite_vector_is_named_and_never_nearest(number):
         WordVectors(("up", "high", "broken"), matrix)
 
 
+@pytest.mark.slow
 @given(numbers, st.randoms(use_true_random=False))
 def test_spearman_is_scipys_also_with_ties(x, rng):
     y = [value + rng.randint(-3, 3) for value in x]
