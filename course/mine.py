@@ -19,11 +19,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dis import get_instructions
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from types import CodeType, MappingProxyType
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import nbformat
@@ -35,7 +34,7 @@ from bertlab.parts import Part, using
 from course import ROOT
 from course.feedback.checks import CheckFailed, NotWritten
 from course.feedback.differences import difference
-from course.feedback.progress import lines_of, unbroken
+from course.feedback.progress import lines_of, names_in, unbroken
 from course.feedback.tensors import tensor_difference
 
 EXERCISES = ROOT / "exercises"
@@ -171,7 +170,7 @@ def _function(path: Path, name: str) -> Callable:
         for n in [n for n, tree in trees.items() if wanted in _defined(tree)][-1:]:
             if n not in chosen:
                 chosen.add(n)
-                open_names |= set(_used(compile(trees[n], "cell", "exec")))
+                open_names |= set(names_in(compile(trees[n], "cell", "exec")))
     scope: dict[str, Any] = {"__name__": f"mine.{path.stem}"}
     for n in sorted(chosen):
         exec(compile(trees[n], f"{path.stem}, cell {cells[n].id}", "exec"), scope)
@@ -185,15 +184,6 @@ def _tree(source: str) -> ast.Module:
     except SyntaxError:  # also a line of IPython's own
         body = []
     return ast.Module([node for node in body if not isinstance(node, ast.Expr)], [])
-
-
-def _used(code: CodeType) -> Iterator[str]:
-    """The global names of a program, and of the functions in it."""
-    loads = ("LOAD_NAME", "LOAD_GLOBAL")
-    yield from (one.argval for one in get_instructions(code) if one.opname in loads)
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _used(inner)
 
 
 def _defined(tree: ast.Module) -> set[str]:

@@ -14,7 +14,7 @@ from course.feedback.checks import REFUSED, Check, Passed
 from course.feedback.differences import a, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TensorCheck
+from course.feedback.tensors import TOLERANCE, TensorCheck
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex05_transformer")
@@ -26,7 +26,9 @@ class NumberCheck(TensorCheck):
     refused = REFUSED
     ready_made = ()
 
-    def example(self, *arguments: Any, gives: float, because: str = "") -> None:
+    def example(
+        self, *arguments: Any, gives: float, because: str = "", tolerance: float = TOLERANCE
+    ) -> None:
         """A worked example."""
         answer, shown = self.call(*arguments, because=because), self.shown(arguments)
         self.law(
@@ -34,7 +36,7 @@ class NumberCheck(TensorCheck):
             f"{shown}\nit must return a number; it returned {short(answer)}",
         )
         got, wanted = (torch.tensor(x, dtype=torch.float64) for x in (answer, gives))
-        self.equals(got, wanted, shown, because=because)
+        self.equals(got, wanted, shown, because=because, tolerance=tolerance)
 
 
 @task("ex05_transformer", 1)

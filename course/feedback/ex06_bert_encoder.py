@@ -21,7 +21,6 @@ from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
 from course.feedback.tensors import (
     READY_MADE,
-    TOLERANCE,
     TensorCheck,
     normal,
     tensor_difference,
@@ -85,13 +84,6 @@ class EncoderCheck(TensorCheck):
         *("attention", "transformer", "gelu"),
         *("layer_norm", "group_norm", "batch_norm", "instance_norm", "rms_norm"),
     )
-
-    def example(
-        self, *arguments: Any, gives: Any, because: str = "", tolerance: float = TOLERANCE
-    ) -> None:
-        """As in `TensorCheck`, with a tolerance of its own."""
-        answer = self.call(*arguments, because=because)
-        self.equals(answer, gives, self.shown(arguments), because=because, tolerance=tolerance)
 
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it."""

@@ -39,11 +39,12 @@ def sentence_for(
     """The sentence for a wrong answer to a check's comparison of this number, from 1; or ""."""
     known = values_of(assignment)
     entries = known["checks"].get(check, {}).get(str(number), ())
-    form = form_of(answer) if entries else None
-    for value, index in entries:
-        if is_one(value, form, tolerance):
-            return known["sentences"][index]
-    return ""
+    try:
+        form = form_of(answer) if entries else None
+        found = (index for value, index in entries if is_one(value, form, tolerance))
+        return next((known["sentences"][index] for index in found), "")
+    except (OverflowError, RecursionError):  # a number beyond floats, a list that holds itself
+        return ""
 
 
 def form_of(answer: Any) -> Any:
@@ -81,12 +82,10 @@ def is_one(value: Any, form: Any, tolerance: float = 0.0) -> bool:
     Numbers may differ by `tolerance * (1 + abs(number))`, and by what rounding has cost.
     """
     if isinstance(value, dict) and isinstance(form, dict):
-        both = zip(value.items(), form.items(), strict=False)
         if list(value) == ["shape"]:
             return value["shape"] == form.get("shape")
-        return list(value) == list(form) and all(
-            is_one(one, other, tolerance) for (_, one), (_, other) in both
-        )
+        same_kind = list(value) == list(form)
+        return same_kind and is_one(list(value.values()), list(form.values()), tolerance)
     if isinstance(value, list) and isinstance(form, list):
         return len(value) == len(form) and all(
             is_one(one, other, tolerance) for one, other in zip(value, form, strict=True)

@@ -239,7 +239,7 @@ def red_in(task: Task | None, function: Callable) -> list[Task]:
     code = getattr(function, "__code__", None)
     if task is None or code is None:
         return []
-    used = set(_names_in(code))
+    used = set(names_in(code))
     return [
         other
         for other in tasks_of(task.assignment)
@@ -247,12 +247,13 @@ def red_in(task: Task | None, function: Callable) -> list[Task]:
     ]
 
 
-def _names_in(code: CodeType) -> Iterator[str]:
-    """The global names of a function, and of those inside it; `co_names` has attributes, too."""
-    yield from (one.argval for one in get_instructions(code) if one.opname == "LOAD_GLOBAL")
+def names_in(code: CodeType) -> Iterator[str]:
+    """The global names of a program, and of the functions in it; `co_names` has attributes, too."""
+    loads = ("LOAD_GLOBAL", "LOAD_NAME")
+    yield from (one.argval for one in get_instructions(code) if one.opname in loads)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _names_in(inner)
+            yield from names_in(inner)
 
 
 def start_over() -> None:

@@ -39,10 +39,11 @@ class TensorCheck(Check):
         *arguments: Any,
         gives: Any,
         because: str = "",
+        tolerance: float = TOLERANCE,
     ) -> None:
         """A worked example: shape, dtype and every number must be right."""
         answer = self.call(*arguments, because=because)
-        self.equals(answer, gives, self.shown(arguments), because=because)
+        self.equals(answer, gives, self.shown(arguments), because=because, tolerance=tolerance)
 
     def equals(
         self,

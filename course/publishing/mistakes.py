@@ -169,16 +169,15 @@ def _add(entries: list, entry: Any, row: Wrong, assignment: str) -> None:
     Every tensor of a shape comes after the single values.
     """
     for other, sentence in entries:
-        if is_one(other, entry, TOLERANCE) or (is_one(entry, other) and other == entry):
+        if _is_shape(other) == _is_shape(entry) and is_one(other, entry, TOLERANCE):
             if sentence == row.diagnosis:
                 return
             raise TableError(
                 f"{_place(assignment, row)} gives the same as a mistake whose sentence is "
                 f"{sentence!r}: end it with `> as: ` and that mistake's name"
             )
-    by_shape = isinstance(entry, dict) and list(entry) == ["shape"]
-    first = next((n for n, (other, _) in enumerate(entries) if _is_shape(other)), len(entries))
-    entries.insert(len(entries) if by_shape else first, (entry, row.diagnosis))
+    entries.append((entry, row.diagnosis))
+    entries.sort(key=lambda one: _is_shape(one[0]))  # stable
 
 
 def _is_shape(value: Any) -> bool:

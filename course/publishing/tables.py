@@ -77,13 +77,13 @@ def read_course(root: Path = ROOT) -> Course:
     """
     lectures, exercises = [], []
     for path in sorted(root.glob("lectures/[0-9]*.ipynb")):
-        said = _Title(path)
+        said = _Title(path.name, _cells(path))
         minutes = int(said.find(r"\*\*Time\*\* (?:about )?(\d+) minutes", "time in minutes"))
         number = path.name.partition("_")[0]
         lectures.append(Lecture(number, f"lectures/{path.name}", said.title, minutes))
     for path in sorted(root.glob("solutions/*/*.ipynb")):
-        said = _Title(path)
-        cells = nbformat.read(path, as_version=4).cells
+        cells = _cells(path)
+        said = _Title(path.name, cells)
         marks = [(cell.cell_type, cell.metadata.get("nbgrader", {})) for cell in cells]
         points = [(kind, mark["points"]) for kind, mark in marks if mark.get("grade")]
         exercises.append(
@@ -99,11 +99,15 @@ def read_course(root: Path = ROOT) -> Course:
     return Course(lectures, exercises)
 
 
+def _cells(path: Path) -> list[nbformat.NotebookNode]:
+    return nbformat.read(path, as_version=4).cells
+
+
 class _Title:
     """The first cell of a notebook."""
 
-    def __init__(self, path: Path) -> None:
-        self.name, self.text = path.name, nbformat.read(path, as_version=4).cells[0].source
+    def __init__(self, name: str, cells: Sequence[nbformat.NotebookNode]) -> None:
+        self.name, self.text = name, cells[0].source
         self.title = self.find(r"\A# (.*)", "title")
 
     def find(self, pattern: str, what: str) -> str:
@@ -151,7 +155,8 @@ def _link(exercise: Exercise, to: str = "exercises/") -> str:
 
 def _syllabus(text: str, course: Course) -> str:
     head, *parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
-    weeks = [_week(part, course) for part in parts if part.startswith("## Week ")]
+    parts = [_week(part, course) if part.startswith("## Week ") else part for part in parts]
+    weeks = [part for part in parts if part.startswith("## Week ")]
     tables: dict[str, Callable] = {
         "Twelve weeks": lambda _: _overview(weeks, course),
         "Grading": lambda _: [
@@ -163,11 +168,8 @@ def _syllabus(text: str, course: Course) -> str:
     }
     made = [_with_table(head, lambda rows: _hours(rows, len(weeks), course))]
     for part in parts:
-        if part.startswith("## Week "):
-            made.append(_week(part, course))
-        else:
-            rows = tables.get(_heading(part))
-            made.append(_with_table(part, rows) if rows else part)
+        rows = tables.get(part.partition("\n")[0].removeprefix("## "))
+        made.append(_with_table(part, rows) if rows else part)
     return _with_totals("".join(made), course)
 
 

@@ -91,5 +91,15 @@ def test_a_shape_stands_for_every_tensor_of_it_after_the_single_values(monkeypat
     assert sentence_for("ex", "g", 2, torch.ones(1, 2)) == ""
 
 
+def test_an_answer_that_cannot_be_compared_is_no_known_mistake(monkeypatch):
+    values = {"sentences": ["half"], "checks": {"f": {"1": [[0.5, 0], [[[]], 0]]}}}
+    monkeypatch.setattr(known, "values_of", lambda _: values)
+    endless = []
+    endless.append(endless)
+    assert sentence_for("ex", "f", 1, endless) == ""
+    assert sentence_for("ex", "f", 1, 10**400, 2e-4) == ""
+    assert sentence_for("ex", "f", 1, 0.5) == "half"
+
+
 def test_an_exercise_without_values_knows_none():
     assert known.values_of("ex99_nothing") == {"sentences": [], "checks": {}}
