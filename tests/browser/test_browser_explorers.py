@@ -404,13 +404,13 @@ def test_an_exported_page_is_as_interactive_as_the_notebook(
     tab, exported, traced, model, tokenizer, theme, keep_screenshot
 ):
     tab.page.goto(exported.as_uri())
-    view = tab.frame(MAPS)
+    view = tab.in_sight(MAPS)
     put_on_theme(tab, view, theme)
     check_explorer(tab, view, traced(TEXT))
     check_reading(tab, view, traced(TEXT), layer=2, head=2)
     both = traced(TEXT, PAIR)
-    check_map(tab.frame(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # an independent copy
-    check_gallery(tab, tab.frame(GALLERY), traced(TEXT))
+    check_map(tab.in_sight(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # an independent copy
+    check_gallery(tab, tab.in_sight(GALLERY), traced(TEXT))
     check_guesses(tab.page, model, tokenizer, GAP)
     body = tab.page.locator("body").inner_text()
     assert body.count("Run this cell in Jupyter to type a text of your own") == 3

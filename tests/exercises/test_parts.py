@@ -1,7 +1,5 @@
 """What students write as a part of the library has its arguments, and runs in its place."""
 
-import inspect
-
 import pytest
 import torch
 
@@ -13,6 +11,7 @@ from bertlab.tokenizers import BPE, WordPiece
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import pretrain
 from course.publishing.mistakes import run_task
+from tests.bertlab.test_parts import arguments
 from tests.exercises.test_assignments import ASSIGNMENTS
 
 WRITTEN = [one for one in parts() if one.exercise]
@@ -40,11 +39,7 @@ def test_some_parts_of_most_lectures_are_written():
 
 @pytest.mark.parametrize("one", WRITTEN, ids=lambda one: one.name)
 def test_the_exercise_asks_for_the_arguments_of_the_part(one, solutions):
-    asked, own = (
-        [(each.name, each.default) for each in inspect.signature(function).parameters.values()]
-        for function in (solutions[one.name], one.function)
-    )
-    assert asked == own
+    assert arguments(solutions[one.name]) == arguments(one.function)
 
 
 @pytest.mark.slow
