@@ -38,6 +38,7 @@ FILES = (
     "README.md",
     "constraints.txt",
     "course/__init__.py",
+    "course/fitting.py",
     "course/mine.py",
     "course/pyproject.toml",
     "course/students.md",

@@ -3,16 +3,17 @@
 import nbformat
 import pytest
 
-from bertlab.parts import parts, running
+from bertlab.parts import running
 from bertlab.tokenizers import BPE
 from course import mine
 from course.answers import answers_of
+from course.fitting import asked
 from tests.conftest import read_page
 from tests.exercises.test_assignments import ASSIGNMENTS, release_of, source_of, without_marks
 
 pytestmark = pytest.mark.slow
 
-WRITTEN = {one.name for one in parts() if one.exercise}
+WRITTEN = {one.function for one in asked()}
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def wrong(assignment, task, mistake):
 
 
 def test_all_parts_are_yours_if_every_exercise_is_solved(exercises):
-    folder = exercises("01", "02", "04", "06", "07")
+    folder = exercises("01", "02", "04", "06", "07", "08")
     found = mine.parts(folder)
     assert states(found) == dict.fromkeys(WRITTEN, (mine.YOURS, ""))
     assert found.sentence() == f"{len(WRITTEN)} of {len(WRITTEN)} parts are yours; " + (
@@ -60,13 +61,14 @@ def test_all_parts_are_yours_if_every_exercise_is_solved(exercises):
 def test_inside_running_the_library_runs_what_you_wrote(exercises):
     folder = exercises("01")
     texts, wanted = ["a camel and a menu"] * 3, BPE.train(["a camel and a menu"] * 3, 30)
-    with mine.running(folder) as found:
+    with mine.running(mine.parts(folder)) as found:
         own = running("count_pairs")
         assert own.__code__.co_filename == "ex01_bpe, cell count-pairs"
         assert BPE.train(texts, 30).merges == wanted.merges
     assert running("count_pairs") is not own
     assert [row.name for row in found.rows if row.state == mine.YOURS] == [
         "count_pairs",
+        "merge_pair",
         "apply_merges",
     ]
 
@@ -118,9 +120,22 @@ def test_a_wrong_function_has_its_checks_sentence_and_is_the_first_that_differs(
         "left out",
         f"does not pass: {sentence}",
     )
-    first, *_, last = mine.compare(folder).splitlines()
+    first, others, training = mine.compare(folder).splitlines()
     assert first.startswith("row_softmax (exercise 4), call 1: at [0, 0, 0, 0]: the library has")
-    assert last.startswith("With yours, tokenizers and three steps of training end in Floating")
+    assert others == "1 more differ: masked_shares"  # which calls it
+    assert training.startswith("With yours, tokenizers and three steps of training end in Floating")
+
+
+def test_a_gradient_that_is_lost_is_a_difference_and_a_rare_mistake_is_named_by_its_check(
+    exercises,
+):
+    lost = "import torch\ndef gelu(x): return x.detach() * (1 + torch.erf(x / 2**0.5)) / 2"
+    rare, _ = wrong("ex02_wordpiece", "glue", "strips every #")
+    first, *_, last = mine.compare(
+        exercises("02", "06", changed={"gelu": lost, "glue": rare})
+    ).splitlines()
+    assert first.startswith("gelu (exercise 6), call 1: its numbers are right, the gradient")
+    assert last == "glue gives the same here, but does not pass: expected 'c#'"
 
 
 def test_a_loop_that_never_ends_is_named(exercises, monkeypatch):
