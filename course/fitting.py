@@ -133,7 +133,7 @@ def _replace_chosen(yours: Callable, _: Callable) -> Callable:
         generator: torch.Generator,
     ) -> Tensor:
         shares = MASKED_SHARE, RANDOM_SHARE
-        return yours(ids, predict, mask_id, ordinary_ids, shares, generator)
+        return yours(ids.contiguous(), predict, mask_id, ordinary_ids, shares, generator)
 
     return replace_chosen
 

@@ -116,11 +116,12 @@ class Map(NamedTuple):
         return f'<a href="{html.escape(place)}">{html.escape(row.exercise)}</a>'
 
 
-def parts(folder: Path = EXERCISES) -> Map:
+def parts(folder: Path | None = None) -> Map:
     """Which parts are yours: each is tried by its exercise's check, in another process.
 
-    folder: of the exercises, as yours are saved.
+    folder: of the exercises, as yours are saved; by default `exercises` of this course.
     """
+    folder = folder or EXERCISES
     rows = []
     for number, those in groupby(asked(), lambda one: one.exercise):
         path = _notebook(folder, number)
@@ -151,13 +152,14 @@ def running(found: Map | None = None) -> Iterator[Map]:
         yield found
 
 
-def compare(folder: Path = EXERCISES) -> str:
+def compare(folder: Path | None = None) -> str:
     """The first call of a part for which your function gives something else than the library's.
 
     The library trains two tokenizers and takes three steps of a small BERT; yours get the same
     inputs, whether they pass their checks or not. Returns sentences; the last ones name those that
     give the same in this run, but do not pass.
     """
+    folder = folder or EXERCISES
     said = _in_another_process("differ", folder)
     if isinstance(said, str):
         return said

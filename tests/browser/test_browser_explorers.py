@@ -409,7 +409,7 @@ def test_an_exported_page_is_as_interactive_as_the_notebook(
     check_explorer(tab, view, traced(TEXT))
     check_reading(tab, view, traced(TEXT), layer=2, head=2)
     both = traced(TEXT, PAIR)
-    check_map(tab.in_sight(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # an independent copy
+    check_map(tab.in_sight(MAPS, 1), both.tokens, 100 * both.attentions[0][0])  # a copy of its own
     check_gallery(tab, tab.in_sight(GALLERY), traced(TEXT))
     check_guesses(tab.page, model, tokenizer, GAP)
     body = tab.page.locator("body").inner_text()

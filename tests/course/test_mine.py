@@ -1,5 +1,7 @@
 """A student's functions as parts of the library: what is taken, what is left out, what differs."""
 
+from functools import partial
+
 import nbformat
 import pytest
 
@@ -16,22 +18,23 @@ pytestmark = pytest.mark.slow
 WRITTEN = {one.function for one in asked()}
 
 
+def solved_into(folder, *numbers, changed=None):
+    """Put exercises as solved by us into a folder; `changed`: other sources of cells, by id."""
+    for name in ASSIGNMENTS:
+        if name[2:4] not in numbers:
+            continue
+        page = nbformat.reads(without_marks(source_of(name)), as_version=4)
+        for cell in page.cells:
+            cell.source = (changed or {}).get(cell.id, cell.source)
+        (folder / name).mkdir(exist_ok=True)
+        nbformat.write(page, folder / name / f"{name}.ipynb")
+    return folder
+
+
 @pytest.fixture
 def exercises(tmp_path):
-    """Put exercises as solved by us into a folder; `changed`: other sources of cells, by id."""
-
-    def put(*numbers, changed=None):
-        for name in ASSIGNMENTS:
-            if name[2:4] not in numbers:
-                continue
-            page = nbformat.reads(without_marks(source_of(name)), as_version=4)
-            for cell in page.cells:
-                cell.source = (changed or {}).get(cell.id, cell.source)
-            (tmp_path / name).mkdir(exist_ok=True)
-            nbformat.write(page, tmp_path / name / f"{name}.ipynb")
-        return tmp_path
-
-    return put
+    """`solved_into` a folder of this test."""
+    return partial(solved_into, tmp_path)
 
 
 def states(found):

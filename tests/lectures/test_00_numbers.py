@@ -24,9 +24,9 @@ def test_the_map_has_every_lecture_and_counts_them(its_lecture, states):
         row = rf"\| \*\*{number}\*\* \| \[[^]]+\]\({re.escape(path.name)}\) \|"
         assert re.search(row, its_lecture.prose), f"the map lacks {path.name}"
     states("**10** | [what heads look at", "**11** | [Sentence-BERT", "**12** | [after BERT")
-    assert [number.isdecimal() for number in numbers].count(True) == 1 + 12
+    assert [number.isdecimal() for number in numbers].count(True) == 1 + 13
     assert [number.endswith("b") for number in numbers].count(True) == 7
-    states("Twelve lectures follow, and seven with a letter")
+    states("Thirteen lectures follow, and seven with a letter")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
