@@ -24,6 +24,7 @@ def test_the_map_has_every_lecture_and_counts_them(its_lecture, states):
         row = rf"\| \*\*{number}\*\* \| \[[^]]+\]\({re.escape(path.name)}\) \|"
         assert re.search(row, its_lecture.prose), f"the map lacks {path.name}"
     states("**10** | [what heads look at", "**11** | [Sentence-BERT", "**12** | [after BERT")
+    states("**13** | [your own BERT")
     assert [number.isdecimal() for number in numbers].count(True) == 1 + 13
     assert [number.endswith("b") for number in numbers].count(True) == 7
     states("Thirteen lectures follow, and seven with a letter")

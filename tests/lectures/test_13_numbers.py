@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from bertlab.parts import using
 from course import mine
 from course.answers import answers_of
 from course.fitting import asked
@@ -39,9 +40,30 @@ def test_the_map_is_full_and_the_curves_of_yours_and_of_the_library_are_one(page
     assert page["own_rows"][-1]["mlm_loss"] < page["own_rows"][0]["mlm_loss"] - 1
 
 
+def test_the_first_difference_finds_each_of_the_ten_mistakes_of_the_page(its_lecture):
+    scope = {}
+    for cell in its_lecture.code:
+        if cell.id in ("imports", "whatif-attention", "whatif-others", "whatif-list"):
+            exec(cell.source, scope)
+    calls = {}
+    with using(**{one.part.name: mine._recorder(one, calls) for one in asked()}):
+        mine._small_run()
+    by_part = {one.part.name: one for one in asked()}
+    mistakes = {name: parts for name, parts in scope["MISTAKES"].items() if parts}
+    assert len(mistakes) == 10
+    for name, parts in mistakes.items():
+        ((part, wrong),) = parts.items()
+        assert mine._first_difference(by_part[part], wrong, calls[part]), name
+
+
 def test_about_twenty_functions_are_asked_for(states):
     assert len(asked()) == 19
     states("about twenty small functions")
+
+
+def test_berts_own_training_is_told_as_published(states):
+    states("a million steps of 256 sequences with Adam", "learning rate $10^{-4}$")
+    states("10,000 steps of warm-up", "four days on 4 to 16 Cloud TPUs")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -30,6 +30,7 @@ SECONDS = {
     "09_finetuning": 120,
     "11_sentence_bert": 120,
     "12_after_bert": 120,
+    "13_your_own_bert": 200,
 }
 
 
