@@ -9,11 +9,11 @@ from torch import nn
 
 def test_what_the_proofs_of_the_page_assert(states):
     states(r"""
-        Twelve characters take 13 steps ... All 13 steps of section 1 ... fifteen times the paper's
-        0.0007 ... $0.6 / 3 = 0.2$ ... 30.9 for neighbours ... 21.1 ten places apart; ... 32 with
-        itself ... \sqrt{64/2} = 5.7 ... right one 0.902 ... label smoothing's 0.902 ... its floor
-        of 0.69 ... eleven symbols at 0.902 each ... $0.902^{11} = 0.32$ ...
-        (*March* is 03) ... with 45 symbols
+        Twelve characters take 13 steps ... All 13 steps of section 1 ... fifteen times the
+        paper's 0.0007 ... $0.6 / 3 = 0.2$ ... 30.9 for neighbours ... 21.1 ten places
+        apart; ... 32 with itself ... \sqrt{64/2} = 5.7 ... right one 0.902 ... label
+        smoothing's 0.902 ... its floor of 0.69 ... eleven symbols at 0.902 each ...
+        $0.902^{11} = 0.32$ ... (*March* is 03) ... with 45 symbols
     """)
 
 

@@ -25,25 +25,26 @@ TRUTH = np.array([0.0, 1.0, 0.0])
 
 def test_what_the_proofs_of_the_page_assert(states):
     states(r"""
-        $\ln 2 = 0.69$ ... starts with an MLM loss of 25. What ... At 25 the model is sure ... 440
-        MB for the weights, 881 MB ... 500 MB, and 75 MB ... 91 % of the work ... 4.4 times as few
-        ... still 1.2 ... $-\ln 0.1 = 2.30$ ... The model says dog 0.1, mat 0.6, carpet 0.3. The
-        ... *dog* 0.1, *mat* 0.6, *carpet* 0.3. How ... (0.9): 0.105 ... (0.2): 0.223 ... (0.6):
-        0.511 ... - 10 % become a random ... 10 % a random word, 10 % stay ... Why not swap the
-        other 10 % ... **10 % random** ... 10 % stay as they ... $(0.1 - 1, 0.6, 0.3) = (-0.9, 0.6,
-        0.3)$ ... 80/10/10 ... at all 128 positions ... *The cat sat* again, with $\tilde x =
-        (50001, 11987, 50001)$ ... $\tilde T = \{1, 3\}$ ... $-\log(0.6) = 0.51$ ... that is
-        $\log_{10}$ ... The loss of *mat* is 0.51 ... $e^{0.51} = 1.67$ ... costs 0.69 more ...
-        $9.41 / 2 = 4.70$ ... that would be 2.5, where the mean of all four is 1.75 ... (0.105 +
-        0.223 + 0.511)/3 ... = 0.839/3 = 0.28$ ... 4.605, and with this one ... costs 1.36, nearly
-        five times as much ... \mathcal L_{\text{NSP}} = -\log 0.7 = 0.36 ... 0.51 for *mat* and
-        0.36 for the pair ... 1.61 instead of 0.28 ... pays 0.69 ... $(0.1, 0.6, 0.3) - (0, 1, 0) =
-        (0.1, -0.4, 0.3)$ ... $0.7 - 1 = -0.3$ ... $0.01 - 1 = -0.99$ ... cost 4.605, thirteen
-        times as much as 0.36 ... only 3.3 times ... $1 \cdot (0.1, -0.4, 0.3)$ and $2 \cdot (0.1,
-        -0.4, 0.3)$ ... Its probability is 0.647 now ... from 0.60 to 0.74, the loss falls from
-        0.51 to 0.30 ... 12 % are hidden, 1.5 % swapped and 1.5 % asked ... 85 % are simply ... 85 %
-        of the words are in the input ... 1.5 of the 88 visible ... 76.8 are chosen; 61.4 become
-        `[MASK]` ... 7.7 another word, 7.7 stay
+        $\ln 2 = 0.69$ ... starts with an MLM loss of 25. What ... At 25 the model is sure
+        ... 440 MB for the weights, 881 MB ... 500 MB, and 75 MB ... 91 % of the work ...
+        4.4 times as few ... still 1.2 ... $-\ln 0.1 = 2.30$ ... The model says dog 0.1, mat
+        0.6, carpet 0.3. The ... *dog* 0.1, *mat* 0.6, *carpet* 0.3. How ... (0.9): 0.105
+        ... (0.2): 0.223 ... (0.6): 0.511 ... - 10 % become a random ... 10 % a random word,
+        10 % stay ... Why not swap the other 10 % ... **10 % random** ... 10 % stay as they
+        ... $(0.1 - 1, 0.6, 0.3) = (-0.9, 0.6, 0.3)$ ... 80/10/10 ... at all 128 positions
+        ... *The cat sat* again, with $\tilde x = (50001, 11987, 50001)$ ... $\tilde T =
+        \{1, 3\}$ ... $-\log(0.6) = 0.51$ ... that is $\log_{10}$ ... The loss of *mat* is
+        0.51 ... $e^{0.51} = 1.67$ ... costs 0.69 more ... $9.41 / 2 = 4.70$ ... that would
+        be 2.5, where the mean of all four is 1.75 ... (0.105 + 0.223 + 0.511)/3 ... =
+        0.839/3 = 0.28$ ... 4.605, and with this one ... costs 1.36, nearly five times as
+        much ... \mathcal L_{\text{NSP}} = -\log 0.7 = 0.36 ... 0.51 for *mat* and 0.36 for
+        the pair ... 1.61 instead of 0.28 ... pays 0.69 ... $(0.1, 0.6, 0.3) - (0, 1, 0) =
+        (0.1, -0.4, 0.3)$ ... $0.7 - 1 = -0.3$ ... $0.01 - 1 = -0.99$ ... cost 4.605,
+        thirteen times as much as 0.36 ... only 3.3 times ... $1 \cdot (0.1, -0.4, 0.3)$ and
+        $2 \cdot (0.1, -0.4, 0.3)$ ... Its probability is 0.647 now ... from 0.60 to 0.74,
+        the loss falls from 0.51 to 0.30 ... 12 % are hidden, 1.5 % swapped and 1.5 % asked
+        ... 85 % are simply ... 85 % of the words are in the input ... 1.5 of the 88 visible
+        ... 76.8 are chosen; 61.4 become `[MASK]` ... 7.7 another word, 7.7 stay
     """)
     states(rf"$2 \cdot 0.15 \cdot 0.85 = {float(200 * Fraction('0.15') * Fraction('0.85'))}\,\%$")
     states(f"gives ${math.log(0.999):.3f}$ and ${math.log(0.0001):.2f}$")

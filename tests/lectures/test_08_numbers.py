@@ -20,14 +20,14 @@ from tests.lectures import sizes
 
 def test_what_the_proofs_of_the_page_assert(states):
     states(r"""
-        $\ln 2000 = 7.60$ nats ... (3, 4) has length 5 and becomes (0.6, 0.8) ... $2 \cdot 10^{-3}$
-        (twenty times BERT's ... about, 80 % are ... `[MASK]`, 10 % are unchanged, and 10 % are
-        swapped ... what the 10 % unchanged words ... account the 10 % of the chosen words ...
-        among 32 tokens, and a quarter of that among 128 ... 4 Cloud TPUs in a Pod (16 chips) ...
-        16 Cloud TPUs (64 chips) ... 4 days on 64 TPUs ... So the 64 are chips ... It keeps 61 % of
-        itself ... $0.02 \cdot \sqrt{768} = 0.55$ ... with our 128 it would be only 0.23 ... losses
-        (1, 3) and (5): the mean of all three is 3 ... the mean of the means 2 and 5 is 3.5 ... 7.4
-        million tokens per minute ... **6 operations per parameter and token**
+        $\ln 2000 = 7.60$ nats ... (3, 4) has length 5 and becomes (0.6, 0.8) ... $2 \cdot
+        10^{-3}$ (twenty times BERT's ... about, 80 % are ... `[MASK]`, 10 % are unchanged,
+        and 10 % are swapped ... what the 10 % unchanged words ... account the 10 % of the
+        chosen words ... among 32 tokens, and a quarter of that among 128 ... It keeps 61 %
+        of itself ... $0.02 \cdot \sqrt{768} = 0.55$ ... with our 128 it would be only 0.23
+        ... losses (1, 3) and (5): the mean of all three is 3 ... the mean of the means 2
+        and 5 is 3.5 ... 7.4 million tokens per minute ... **6 operations per parameter and
+        token**
     """)
     rate = (1_000_000 - 505_000) / 990_000
     states(rf"505,000) / 990,000 = {rate}$, so ${rate} \cdot 10^{{-4}}$")
@@ -37,15 +37,17 @@ def test_what_the_proofs_of_the_page_assert(states):
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states(r"""
-        batches of 256 sequences, 1,000,000 steps, Adam with a learning rate of $10^{-4}$, ...
-        $\eta$ up to $10^{-4}$ ... $\beta_1 = 0.9$, $\beta_2 = 0.999$, weight decay of 0.01 ...
-        10,000 steps of warm-up ... dropout 0.1; 90 % of the steps at length 128 ... BERT's batches
-        have 256 sequences ... 40 % of the words masked instead of 15 % ... a little less than 15 %
-        is masked ... The evaluation masks 15 %, as always ... the head for 15 % of the tokens ...
-        With 90 % of the steps at length ... the last 10 % at 512 ... 128 tokens for 90 % of its
-        steps, then 512 ... (800 million words) and English Wikipedia (2,500 million) ... (160 GB),
-        batches of 8,000 sequences ... large batches (4,096 sequences) ... rounded to 128,000,
-        "about 40 epochs" of its 3.3 billion words
+        batches of 256 sequences, 1,000,000 steps, Adam with a learning rate of $10^{-4}$,
+        ... $\eta$ up to $10^{-4}$ ... $\beta_1 = 0.9$, $\beta_2 = 0.999$, weight decay of
+        0.01 ... 10,000 steps of warm-up ... dropout 0.1; 90 % of the steps at length 128
+        ... BERT's batches have 256 sequences ... 40 % of the words masked instead of 15 %
+        ... a little less than 15 % is masked ... The evaluation masks 15 %, as always ...
+        the head for 15 % of the tokens ... With 90 % of the steps at length ... the last 10
+        % at 512 ... 128 tokens for 90 % of its steps, then 512 ... (800 million words) and
+        English Wikipedia (2,500 million) ... (160 GB), batches of 8,000 sequences ... large
+        batches (4,096 sequences) ... rounded to 128,000, "about 40 epochs" of its 3.3
+        billion words ... 4 Cloud TPUs in a Pod (16 chips) ... 16 Cloud TPUs (64 chips) ...
+        4 days on 64 TPUs ... So the 64 are chips
     """)
 
 

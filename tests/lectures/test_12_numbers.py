@@ -99,7 +99,7 @@ def test_soft_targets_by_pytorch(temperature, expected):
 # Sizes.
 
 
-def test_sizes_that_the_proofs_of_the_page_assert(states):
+def test_sizes_that_proofs_of_the_page_assert_or_papers_report(states):
     states("""
         *40 % smaller* ... 7.5 times smaller and 9.4 times faster ... | section 5: 40 % smaller, 60
         % faster, 97 % of the score ... the BERT for 15 % of them ... | section 6: 7.5 times
