@@ -52,17 +52,23 @@ def plain(text):
     return " ".join(text.replace("{,}", ",").replace("−", "-").split())
 
 
+def pieces(text):
+    """A text with " ... " quotes several pieces of a page."""
+    return plain(text).split(" ... ")
+
+
 @pytest.fixture(scope="module")
 def states(its_lecture):
-    """`states("42 %", ...)` fails if the prose of the test module's lecture lacks a text.
+    """`states("42 % ... of 7", ...)` fails if the prose of the test module's lecture lacks a piece.
 
-    Numbers in a text are formatted from what the test has computed: neither can change alone.
+    What the test has computed is formatted into the text; the other numbers are those that a proof
+    of the page asserts, or that a paper reports: prose and number cannot change alone.
     """
 
     prose = plain(its_lecture.prose)
 
     def check(*texts):
-        missing = [text for text in texts if plain(text) not in prose]
+        missing = [piece for text in texts for piece in pieces(text) if piece not in prose]
         assert not missing, f"the lecture does not say {missing}"
 
     return check

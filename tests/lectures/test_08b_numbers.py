@@ -23,30 +23,17 @@ def draws(seed):
     return iter(np.random.default_rng(seed).random(500).tolist())
 
 
-def test_what_special_tokens_leave(states):
-    longest, ours, real = BertConfig.base().max_length, 20, 128
-    states(f"BERT reads up to {longest} tokens", f"Three of the {longest} (for us: of the {ours})")
-    states(f"the **room**, {ours - 3} tokens", f"room for {real} − 3 = {real - 3}")
-    states(f"6 + 6 + 8 = {6 + 6 + 8} ≥ {ours - 3}: three")
-    states(f"at least {ours - 3} tokens (or the document")
-    target, room = 2 + int(0.5 * (ours - 4)), ours - 3
-    states(rf"\lfloor 0.5 \cdot {ours - 4} \rfloor = {target}$, and s0 s1", f"with {6 + 6} tokens.")
-    states("A has 12 tokens, B has 11, and there is room for 15. How", "(if below 0.1)")
-    assert list(cut([6, 6, 8, 4, 7], room, iter([0.9, 0.7, 0.2, 0.5, 0.3, 0.8]), 0.1)) == [
-        (0, 2, 3, room, True),
-        (2, 3, 5, room, False),
-    ]
-    states("*0.9, 0.7, 0.2*", "0.7 is the second", "And 0.2 < 0.5", "*0.5, 0.3, 0.8*")
-    assert list(cut([7, 4, 7], room, iter([0.6, 0.1, 0.3, 0.4, 0.6, 0.9]), 0.1)) == [
-        (0, 1, 3, room, True),
-        (1, 2, 3, room, False),
-    ]
-    states("0.3 is the first place", "And 0.8: *IsNext*", "*0.6, 0.1, 0.3*", "*0.4, 0.6, 0.9*")
-    states("0.1 is the first place", "*0.8, 0.5, 0.4*")
-
-
-def test_what_others_report_is_quoted_as_they_print_it(states):
-    states("ten passes on disk and 40", "at most 512 tokens")
+def test_what_special_tokens_leave_and_the_worked_examples(states):
+    longest = BertConfig.base().max_length
+    states(f"BERT reads up to {longest} tokens ... Three of the {longest} (for us: of the 20)")
+    states(r"""
+        the **room**, 17 tokens ... room for 128 - 3 = 125 ... 6 + 6 + 8 = 20 ≥ 17: three ... at
+        least 17 tokens (or the document ... \lfloor 0.5 \cdot 16 \rfloor = 10$, and s0 s1 ... with
+        12 tokens. ... A has 12 tokens, B has 11, and there is room for 15. How ... (if below 0.1)
+        ... *0.9, 0.7, 0.2* ... 0.7 is the second ... And 0.2 < 0.5 ... *0.5, 0.3, 0.8* ... 0.3 is
+        the first place ... And 0.8: *IsNext* ... *0.6, 0.1, 0.3* ... *0.4, 0.6, 0.9* ... 0.1 is
+        the first place ... *0.8, 0.5, 0.4* ... ten passes on disk and 40 ... at most 512 tokens
+    """)
 
 
 @given(LENGTHS, ROOM, st.sampled_from([0, 0.1, 1]), SEED)
@@ -78,15 +65,18 @@ def test_by_googles_rule_a_single_sentence_has_no_continuation(lengths, room, se
 
 
 @pytest.mark.parametrize(
-    ("lengths", "room", "numbers", "chunks"),
+    ("rule", "lengths", "room", "tenths", "chunks"),
     [
-        ([9, 9, 9], 8, [0.5], [(n, n + 1, n + 1, 8, True) for n in range(3)]),  # no draws needed
-        ([4, 4, 9], 8, [0.5, 0.5, 0.5], [(0, 1, 2, 8, False), (2, 3, 3, 8, True)]),
-        ([2, 2, 2], 11, [0.05, 0.2, 0.0, 0.7, 0.9], [(0, 1, 2, 4, False), (2, 3, 3, 4, True)]),
+        (cut, [6, 6, 8, 4, 7], 17, "972538", [(0, 2, 3, 17, True), (2, 3, 5, 17, False)]),
+        (cut, [7, 4, 7], 17, "613469", [(0, 1, 3, 17, True), (1, 2, 3, 17, False)]),
+        (cut_as_google, [9, 9, 9], 8, "5", [(n, n + 1, n + 1, 8, True) for n in range(3)]),
+        (cut_as_google, [4, 4, 9], 8, "555", [(0, 1, 2, 8, False), (2, 3, 3, 8, True)]),
+        (cut_as_google, [2, 2, 2], 11, "02079", [(0, 1, 2, 4, False), (2, 3, 3, 4, True)]),
     ],
 )
-def test_googles_rule_by_hand(lengths, room, numbers, chunks):
-    assert list(cut_as_google(lengths, room, iter(numbers), 0.1)) == chunks
+def test_the_rules_by_hand(rule, lengths, room, tenths, chunks):
+    drawn = (int(digit) / 10 for digit in tenths)
+    assert list(rule(lengths, room, drawn, 0.1)) == chunks
 
 
 @given(LENGTHS, st.data(), st.integers(-5, 80))

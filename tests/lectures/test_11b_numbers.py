@@ -20,14 +20,12 @@ PAGE = functions_of("11b_what_follows")
 U, V = np.array([1.0, 0.0]), np.array([0.6, 0.8])
 
 
-def log_p(u):
-    return log_softmax(np.array([-1, 0, 1]) * np.abs(u - V).sum())
+def test_the_gradient_of_one_pair_by_differences(states):
+    def log_p(u):
+        return log_softmax(np.array([-1, 0, 1]) * np.abs(u - V).sum())
 
-
-def test_the_loss_of_one_pair_and_its_gradient(states):
     p, (down, up) = softmax(log_p(U)), approx_fprime(U, lambda u: -log_p(u)[0], 1e-7)
-    states(f"which has {p[0]:.3f}", f"{-log_p(U)[0]:.2f}$")
-    states(f"{p[0] - 1:.3f}, {p[1]:.3f}, {p[2]:.3f}")
+    states(f"which has {p[0]:.3f} ... {p[0] - 1:.3f}, {p[1]:.3f}, {p[2]:.3f}")
     states(f"({1 - p[0]:.3f} + {p[2]:.3f}) \\cdot (+1, -1) = ({down:.2f}, {up:.2f})")
     states(f"at most {spearmanr(np.repeat([0, 1, 2], 200), range(600)).statistic:.2f}")
 
@@ -43,12 +41,13 @@ def test_average_linkage_is_scipys(points):
 
 def test_a_tree_of_10_000_sentences(states):
     n = math.comb(10_000, 2)
-    states(f"take {8 * n / 1e6:.0f} MB ({n:,} times 8 bytes", f"both need {n:,} distances")
-    states("The paper's 65 hours are also", "10,000 sentences in about 65 hours with BERT")
+    states(f"take {8 * n / 1e6:.0f} MB ({n:,} times 8 bytes ... both need {n:,} distances")
     states(f"on this sample ($24 \\cdot 23 / 2 = {math.comb(24, 2)}$ pairs")
-    apart = [12 - n for n in (0, 1, 4, 6)]
-    states("{4, 6} and 12 would merge", "at 0, 1, 4, 6 and 12:")
-    states("The rest and 12: at $({} + {} + {} + {}) / 4 = {}$".format(*apart, sum(apart) / 4))
+    states(f"The rest and 12: at $(12 + 11 + 8 + 6) / 4 = {(12 + 11 + 8 + 6) / 4}$")
+    states("""
+        {4, 6} and 12 would merge ... at 0, 1, 4, 6 and 12: ... The paper's 65 hours are also ...
+        10,000 sentences in about 65 hours with BERT
+    """)
 
 
 def test_padding_does_not_reach_the_recurrent_encoder(its_lecture):
@@ -62,12 +61,11 @@ def test_padding_does_not_reach_the_recurrent_encoder(its_lecture):
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
-    states("is right for about 67 % of SNLI", "InferSent has 65.01 in similarity and SBERT 74.89")
-    states("(The order is the paper's: 66.04, 69.78, 80.78.)")
-    states(
-        r"| $(u, v)$ | 66.04 | | $\lvert u - v \rvert$ | 69.78 | | $u \cdot v$ | 70.54 |",
-        r"| $(\lvert u - v \rvert, u \cdot v)$ | 78.37 | | $(u, v, u \cdot v)$ | 77.44 |",
-        r"| $(u, v, \lvert u - v \rvert)$ | 80.78 |",
-        r"| $(u, v, \lvert u - v \rvert, u \cdot v)$ | 80.44 |",
-    )
-    states("SNLI: 570,000 pairs", "MultiNLI: 430,000, from ten kinds")
+    states(r"""
+        is right for about 67 % of SNLI ... InferSent has 65.01 in similarity and SBERT 74.89 ...
+        (The order is the paper's: 66.04, 69.78, 80.78.) ... | $(u, v)$ | 66.04 | | $\lvert u - v
+        \rvert$ | 69.78 | | $u \cdot v$ | 70.54 | ... | $(\lvert u - v \rvert, u \cdot v)$ | 78.37
+        | | $(u, v, u \cdot v)$ | 77.44 | ... | $(u, v, \lvert u - v \rvert)$ | 80.78 | ... | $(u,
+        v, \lvert u - v \rvert, u \cdot v)$ | 80.44 | ... SNLI: 570,000 pairs ... MultiNLI:
+        430,000, from ten kinds
+    """)

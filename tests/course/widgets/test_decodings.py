@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 
 from course.models.seq2seq.decoding import Beam, Hypothesis
@@ -33,15 +32,11 @@ def test_each_page_shows_the_source_its_weights_and_the_most_likely_symbols():
     assert second.select_one(".new").get_text() == "<end>"
 
 
-def test_labels_name_the_attended_positions_and_mismatches_are_rejected():
+def test_labels_name_the_attended_positions():
     labels = [page["data-label"] for page in pages_of(decoded())]
     assert labels[0] == "Step 1: writes 5 (90 %), looking at '5' (75 %), ' ' (25 %)"
     assert labels[1].endswith("looking at '<' (95 %)")
     assert labels[0] in decoded().alt
-    with pytest.raises(ValueError, match=r"probabilities must be \[T, V\] = \[2, 6\].* \[1, 6\]"):
-        decoded(chances=NEXT[:1])
-    with pytest.raises(ValueError, match="decoding_flipbook: attention must"):
-        decoded(cross=CROSS[:, :2])
 
 
 def test_a_beam_shows_its_texts_and_finished_ones_keep_their_place():
@@ -55,5 +50,3 @@ def test_a_beam_shows_its_texts_and_finished_ones_keep_their_place():
     assert [[row[0] for row in rows] for rows in texts] == [["a", "b"], ["b", "ab"], ["b", "ab"]]
     assert texts[1][0][2:] == ["36 %", "-1.02", "finished"]
     assert texts[2][1][2:] == ["20 %", "-1.61", "finished"]
-    with pytest.raises(ValueError, match="at least one step"):
-        beam_flipbook(Beam([], []), vocabulary.decode)

@@ -89,8 +89,3 @@ def test_all_boxes_are_drawn_and_the_lit_one_can_be_seen(lit):
     opened = {box["aria-controls"] for box in page.select('[aria-expanded="true"]')}
     assert {section["id"] for section in page.select("section:not([hidden])")} == {"bert", *opened}
     assert [section["id"] for section in page.select("section")] == list(DRAWINGS)
-
-
-def test_an_error_for_a_wrong_name_lists_the_right_ones():
-    with pytest.raises(ValueError, match=r"lit must be None or one of embeddings, layer.*'atten'"):
-        drawn_bert("atten")

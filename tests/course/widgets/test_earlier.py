@@ -68,11 +68,3 @@ def test_an_answer_is_html_with_its_formulas():
     assert "<code>[UNK]</code>" in page.html
     assert "hidden><summary>" in page.html
     assert str(page).count("\n") == 3
-
-
-@pytest.mark.parametrize(
-    ("lecture", "words"), [("04", "such as '04_attention'"), ("01_words_to_subwords", "fewer")]
-)
-def test_a_lecture_that_is_none_or_the_first_is_refused(lecture, words):
-    with pytest.raises(ValueError, match=words):
-        before_you_start(lecture)

@@ -83,14 +83,3 @@ def test_custom_words_are_for_the_first_text_only(model, tokenizer):
     explorer = head_explorer(model, tokenizer, "the cat", alt="A cat looks")
     assert repr(explorer) == "What each head attends to. A cat looks"
     assert "A heat map of" in repr(explorer.answer("the dogs"))
-
-
-def test_bad_arguments_are_named_when_the_cell_runs(model, tokenizer):
-    with pytest.raises(ValueError, match="text must be a string; got int"):
-        head_explorer(model, tokenizer, 3)
-    with pytest.raises(ValueError, match="pair must be a string; got int"):
-        head_explorer(model, tokenizer, "a", 3)
-    with pytest.raises(ValueError, match="layer must be from 0 to 1; got 2"):
-        head_explorer(model, tokenizer, "the cat", layer=2)
-    with pytest.raises(ValueError, match="at least one word"):
-        head_explorer(model, tokenizer, "")

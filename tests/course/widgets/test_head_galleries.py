@@ -68,8 +68,6 @@ def test_equal_scores_keep_their_order_and_no_separator_means_no_sorting():
     tokens = ["a", "b", "c", "d", "e"]
     page = soup(head_gallery(ATTENTIONS, tokens))
     assert "separator" not in [option["value"] for option in page.select("option")]
-    with pytest.raises(ValueError, match=r"tokens must hold \[SEP\] to sort by it"):
-        head_gallery(ATTENTIONS, tokens, by="separator")
 
 
 def test_a_small_map_has_a_dot_for_each_probability():
@@ -101,8 +99,7 @@ def test_chance_is_the_score_of_uniform_attention():
 
 
 def test_the_words_name_the_first_heads():
-    shown = head_gallery(ATTENTIONS, TOKENS, by="next")
-    assert shown.alt == (
+    assert head_gallery(ATTENTIONS, TOKENS, by="next").alt == (
         "Small heat maps of all heads, 2 layers with 3 each, for the tokens: [CLS] a b c [SEP]. "
         "Sorted by attention to the next token, the most of it first: 0.1 (100 %), 1.0 (25 %), "
         "0.0 (20 %)."
@@ -117,12 +114,3 @@ def test_twelve_by_twelve_heads_of_64_tokens_weigh_less_than_3_mb():
     shown = head_gallery(list(scores.softmax(-1)), [f"token{i}" for i in range(64)])
     assert len(shown._repr_html_()) < 3_000_000
     assert len(names_of(shown)) == 144
-
-
-def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match=r"by must be one of layer, entropy.*got 'size'"):
-        head_gallery(ATTENTIONS, TOKENS, by="size")
-    with pytest.raises(ValueError, match="tokens must be at least 2"):
-        head_gallery([torch.ones(1, 1, 1)], ["a"])
-    with pytest.raises(ValueError, match=r"must end in \[2, 2\]"):
-        head_gallery(ATTENTIONS, ["a", "b"])

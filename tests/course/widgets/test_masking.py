@@ -1,6 +1,5 @@
 """Draws of masking on a page: inputs, targets, and counts."""
 
-import pytest
 import torch
 
 from bertlab.pretraining.masking import Masked, Masking, mask_tokens
@@ -66,18 +65,3 @@ def test_rolls_of_the_library_fit_with_and_without_a_batch_dimension():
     assert one.page == other.page
     marks = [len(page.select("li small:not(:empty)")) for page in pages_of(one)]
     assert marks == [int(roll.predict.sum()) for roll in rolls]
-
-
-@pytest.mark.parametrize(
-    "rolls", [{}, {"a": []}, {"a": [NOTHING], "b": [NOTHING, NOTHING]}], ids=["no way", "none", "2"]
-)
-def test_methods_without_draws_or_with_different_numbers_are_rejected(rolls):
-    with pytest.raises(ValueError, match="masking_rolls: rolls must hold"):
-        shown(rolls)
-
-
-def test_draws_of_another_text_are_rejected():
-    with pytest.raises(ValueError, match=r"must have 6 tokens.* 'a', roll 0 ids has 5"):
-        shown({"a": [Masked(TEXT[:5], ASKED)]})
-    with pytest.raises(ValueError, match=r"'a', roll 1 the token at position 4 differs"):
-        shown({"a": [NOTHING, Masked(TEXT + (torch.arange(6) == 4), NOTHING.predict)]})

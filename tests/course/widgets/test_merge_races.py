@@ -194,22 +194,3 @@ def test_the_pair_on_top_is_the_one_that_training_joins(word_counts, criterion, 
             assert best is None or (criterion == "gain" and state.scores[best].value <= 0)
         else:
             assert state.next_pair == best
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"word_counts": {}}, "merge_race: word_counts must hold at least one word; got none"),
-        ({"word_counts": {"a": 0}}, "merge_race: .*whole numbers of at least 1; got 'a': 0"),
-        ({"word_counts": {"": 1}}, "merge_race: .*whole numbers of at least 1; got '': 1"),
-        ({"steps": 0}, "merge_race: steps must be at least 1; got 0"),
-        ({"criteria": ["chance"]}, r"criteria must be .*frequency, likelihood, gain; got \['cha"),
-        ({"criteria": ["gain", "gain"]}, r"different names .*got \['gain', 'gain'\]"),
-        ({"criteria": []}, r"criteria must be a list .*; got \[\]"),
-        ({"criteria": "gain"}, "criteria must be a list .*; got 'gain'"),
-        ({"tie_break": "first"}, 'tie_break must be "lowest-id" or "highest-id"; got \'first\''),
-    ],
-)
-def test_a_race_rejects_wrong_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        merge_race(**{"word_counts": WORDS, **arguments})

@@ -1,7 +1,5 @@
 """The merge stepper: words, pairs and vocabulary, page by page."""
 
-import pytest
-
 from course.widgets import merge_stepper
 from tests.course.widgets.conftest import pages_of, rows_of
 
@@ -48,14 +46,3 @@ def test_the_stepper_runs_until_no_pair_is_left_and_escapes_symbols():
     assert "None left: every word is one symbol." in last.get_text()
     shown = merge_stepper({"<b>": 1}, [("<", "b")])
     assert pages_of(shown)[1].find(class_="new").get_text() == "<b"
-
-
-def test_the_stepper_rejects_wrong_arguments():
-    with pytest.raises(ValueError, match="at least one word"):
-        merge_stepper({}, [])
-    for count in (0, -1, "2", "two", 2.0, 0.5, None, [2]):
-        with pytest.raises(ValueError, match=r"whole numbers of at least 1; got 'a': ") as refused:
-            merge_stepper({"a": count}, [])
-        assert str(refused.value).endswith(repr(count))
-    with pytest.raises(ValueError, match=r"merges\[1\] is \('s', 't'\).*does not occur"):
-        merge_stepper({"cost": 1}, [("s", "t"), ("s", "t")])

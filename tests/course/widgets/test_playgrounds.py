@@ -221,17 +221,3 @@ def test_typing_draws_the_pieces_again(page):
     assert box.continuous_update
     box.value = "a cats"
     assert page.updates == [playground.show("a cats")]
-
-
-@pytest.mark.parametrize(
-    ("tokenizers", "text", "message"),
-    [
-        ({}, "a", "tokenizers must hold at least one"),
-        ({"letters": Letters}, "a", r"tokenizers\['letters'\] must be a trained tokenizer"),
-        ({"letters": 3}, "a", r"must be a trained tokenizer with a method `encode`; got 3"),
-        ({"letters": Letters()}, b"a", "text must be a string; got bytes"),
-    ],
-)
-def test_bad_arguments_are_named(tokenizers, text, message):
-    with pytest.raises(ValueError, match=message):
-        tokenizer_playground(tokenizers, text)

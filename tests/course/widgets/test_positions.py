@@ -106,11 +106,6 @@ def test_the_band_is_on_the_chosen_row():
         assert middle == pytest.approx(TOP + (position + 0.5) * SIDE / 12, abs=0.2)
 
 
-def test_an_odd_size_is_rejected():
-    with pytest.raises(ValueError, match="d_model"):
-        position_explorer(7, 8)
-
-
 def test_the_first_page_and_the_words_are_there_without_a_script():
     shown = position_explorer()
     pages = pages_of(shown)
@@ -120,9 +115,3 @@ def test_the_first_page_and_the_words_are_there_without_a_script():
     assert "64 positions (rows) by 64 dimensions" in shown.alt
     assert "Position 0: dot product 32.0 with itself" in shown.alt
     assert len(shown.page) < 400_000  # bytes: the table is in it once, not once per page
-
-
-@pytest.mark.parametrize("length", [1, 257])
-def test_too_few_and_too_many_positions_are_rejected(length):
-    with pytest.raises(ValueError, match=f"max_length must be 2 to 256.*got {length}"):
-        position_explorer(8, length)

@@ -96,20 +96,3 @@ def test_every_page_of_the_scaling_widget_agrees_with_math_exp():
         exps = [math.exp(score / divisor) for score in (3.0, -1.0, 0.5)]
         shown = [float(row[-1]) for row in rows_of(page)[1:]]
         assert shown == pytest.approx([value / sum(exps) for value in exps], abs=0.0051)
-
-
-@pytest.mark.parametrize(
-    ("widget", "arguments", "message"),
-    [
-        (softmax_scaling, {"scores": [1.0]}, "at least two finite numbers"),
-        (softmax_temperature, {"scores": [1.0]}, "softmax_temperature: .* at least two finite"),
-        (softmax_scaling, {"scores": [1.0, math.inf]}, "at least two finite numbers"),
-        (softmax_temperature, {"scores": [1.0, math.nan]}, "at least two finite numbers"),
-        (softmax_scaling, {"labels": ["a"]}, "one for each of the 2 scores; got 1"),
-        (softmax_temperature, {"labels": ["a"]}, "one for each of the 3 scores; got 1"),
-        (softmax_scaling, {"d_attn": 0}, "d_attn must be at least 1"),
-    ],
-)
-def test_wrong_arguments_are_rejected(widget, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        widget(**arguments)

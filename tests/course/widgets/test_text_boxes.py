@@ -48,14 +48,9 @@ def test_without_a_notebook_the_answer_is_text_and_lone_surrogates_are_removed()
     assert "\ud83d" not in repr(text_box(letters, "a\ud83d"))
 
 
-def test_non_functions_and_non_texts_are_rejected_and_other_errors_raised():
-    with pytest.raises(ValueError, match="show must be a function of a text; got 3"):
-        text_box(3, "a")
-    with pytest.raises(ValueError, match="text must be a string; got int"):
-        text_box(letters, 3)
-    box = text_box(lambda text: 1 / 0, "a")
+def test_an_error_that_is_no_ValueError_is_raised():
     with pytest.raises(ZeroDivisionError):
-        box.answer("a")
+        text_box(lambda text: 1 / 0, "a").answer("a")
 
 
 @pytest.mark.parametrize(

@@ -142,33 +142,6 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is():
     assert 'class="token">&lt;</th>' in shown.page  # nearest words
 
 
-@pytest.mark.parametrize(
-    ("token", "message"),
-    [
-        ("bird", r"one of the text's tokens.*got 'bird'; the tokens are: 0 \[CLS\], 1 the, 2 cat"),
-        ("cat", r"'cat' occurs at the positions 2, 6; say which one: token=2"),
-        (8, r"position from 0 to 7; got 8; the tokens are: 0 \[CLS\]"),
-        (-1, "position from 0 to 7; got -1"),
-    ],
-)
-def test_an_error_for_a_missing_token_lists_the_existing_ones(tokenizer, token, message):
-    with pytest.raises(ValueError, match=message):
-        follow_token(model_for(tokenizer), tokenizer, TEXT, token)
-
-
-def test_mismatched_arguments_are_rejected(tokenizer):
-    model = model_for(tokenizer)
-    other = WordPiece.train(["quite another text"], vocab_size=30)
-    with pytest.raises(ValueError, match=r"tokenizer must have as many words.*got \d+; do they"):
-        follow_token(model, other, TEXT, 1)
-    with pytest.raises(ValueError, match=r"model must be a Bert.*got Linear"):
-        follow_token(torch.nn.Linear(2, 2), tokenizer, TEXT, 1)
-    with pytest.raises(ValueError, match=r"neighbours must be 1 to .*got 0"):
-        follow_token(model, tokenizer, TEXT, 1, neighbours=0)
-    with pytest.raises(ValueError, match="at most max_length=16 tokens"):
-        follow_token(model, tokenizer, "the " * 40, 1)
-
-
 def test_principal_components_are_those_of_numpys_eigenvectors():
     vectors = torch.randn(9, 6, generator=torch.Generator().manual_seed(2))
     places, shares = principal_components(vectors)

@@ -111,12 +111,6 @@ def test_a_run_of_few_steps_is_drawn_without_warning():
         assert training_curves(rows, vocab_size=1000).png
 
 
-def test_empty_runs_are_rejected():
-    for runs in ([], {}, {"mini": ROWS, "tiny": []}):
-        with pytest.raises(ValueError, match="must hold rows of metrics"):
-            training_curves(runs)
-
-
 @pytest.fixture
 def screen(monkeypatch):
     """A notebook that stores its displays, with a clock that the test sets."""
