@@ -1,15 +1,15 @@
 """The models' benchmark counts, compares and writes as documented."""
 
+import sys
+
 import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks import bench_model, report
-from benchmarks.flops import step_flops
-from benchmarks.model_contests import SIZES
-from benchmarks.model_setup import make_batch
+from benchmarks import turns
+from benchmarks.bench_model import SIZES, make_batch, step_flops
 from bertlab.model import BertConfig, BertForPreTraining
 
 
@@ -38,20 +38,21 @@ def test_a_batch_has_15_percent_masked_and_a_quarter_padded(size):
 
 def test_models_that_compute_something_else_stop_the_benchmark():
     ours, peer = [{"numbers": [1.0, 2.0]}], [{"numbers": [1.0, 2.00005]}]
-    assert bench_model.difference(ours, ours) == "equal"
-    assert bench_model.difference(ours, peer) == "equal within 5e-05"
+    assert turns.difference(ours, ours) == "equal"
+    assert turns.difference(ours, peer) == "equal within 5e-05"
     with pytest.raises(RuntimeError, match=r"0\.5 apart"):
-        bench_model.difference(ours, [{"numbers": [1.0, 2.5]}])
+        turns.difference(ours, [{"numbers": [1.0, 2.5]}])
 
 
-def test_a_table_replaces_only_its_own_section(tmp_path):
+def test_a_table_replaces_only_its_own_section(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/there/b.py", "--only", "z"])
     page = tmp_path / "README.md"
     text = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\n<!-- y: begin -->\nb\n"
     page.write_text(text)
-    report.write("new", "x", page)
+    turns.write("new", "x", page)
     assert page.read_text() == text.replace("old", "\nnew\n")
-    again = report.measured_again("python -m b --only z", "x", page)
+    again = turns.measured_again("x", page)
     assert again.startswith("new\n\n")
-    assert "a part again: `python -m b --only z`. " in again
+    assert "a part again: `python -m benchmarks.b --only z`. " in again
     with pytest.raises(ValueError, match="y: end"):
-        report.write("new", "y", page)
+        turns.write("new", "y", page)
