@@ -164,22 +164,16 @@ def experiments(
     }
 
 
-# What all contests share
-
-
 @cache
 def tokenizer() -> WordPiece:
-    """The one of `bertlab-mini`."""
     return load_tokenizer(BERTLAB_MINI)
 
 
 def pad_id() -> int:
-    """Its padding."""
     return tokenizer().vocab["[PAD]"]
 
 
 def pretrained() -> Bert:
-    """`bertlab-mini`, to be changed."""
     return load_pretrained(BERTLAB_MINI)
 
 
@@ -214,9 +208,9 @@ def drawn(items: list[T], seed: int) -> list[T]:
     return [items[k] for k in np.random.default_rng(seed).permutation(len(items))]
 
 
-def regression(**options: Any) -> Pipeline:
-    """Logistic regression on numbers of equal weight."""
-    return make_pipeline(StandardScaler(), LogisticRegression(C=0.01, **options))
+def regression(max_iter: int) -> Pipeline:
+    classifier = LogisticRegression(max_iter=max_iter, C=0.01)
+    return make_pipeline(StandardScaler(), classifier)
 
 
 # Classes of texts, and of pairs
@@ -268,7 +262,6 @@ def labels_said(head: Head, tested: TuningData, contest: Task) -> list[str]:
 
 
 def means(encoder: Bert, plan: Plan) -> SentenceEncoder:
-    """Means of an encoder's vectors, with `bertlab-mini`'s tokens."""
     return SentenceEncoder(encoder, tokenizer(), max_length=plan.max_length)
 
 
@@ -497,9 +490,6 @@ def tune_both(plan: Plan, seed: int) -> Iterator[tuple[str, Result]]:
         _, seconds = timed(train_both)
         yield mentioned(who, tags_said(tagger, tested, plan), seconds)
         yield asked(who, labels_said(classifier, questions, upper), seconds)
-
-
-# The run
 
 
 def run(names: list[str], who: Sequence[str], quick: bool) -> Iterator[tuple[str, list[Row]]]:

@@ -180,31 +180,8 @@ def long_words(sizes: SimpleNamespace) -> Iterator[Contest]:
             yield Contest(f"{kind}, {length:,}", f"{kind} {length / 1e6:g} word", rows)
 
 
-Alone = tuple[str, str, Entry]  # ours without a peer: title, corpus, entry
-
-
-def memory(sizes: SimpleNamespace) -> Iterator[Alone]:
-    """What our tokenizers remember; the largest corpus fills the caches."""
-    few, most = f"prose {sizes.encoding:g} MB", f"mixed {sizes.growth[-1]:g} MB"
-    for vocabulary, name in NAMES.items():
-        for corpus, offsets in ((few, False), (few, True), (most, True)):
-            options = {"vocabulary": vocabulary, "offsets": offsets}
-            title = f"{name}, {'ids and offsets' if offsets else 'ids'}, {corpus}"
-            yield title, corpus, Entry("ours", "memory_of_ours", options)
-
-
-def growth(sizes: SimpleNamespace) -> Iterator[Alone]:
-    """Our training at growing sizes."""
-    size = sizes.vocabulary
-    entries = {"BPE": ours("BPE", size), "byte BPE": ours("ByteBPE", size)}
-    entries["WordPiece, gain"] = ours("WordPiece", size, criterion="gain", min_frequency=2)
-    for name, entry in entries.items():
-        for megabytes in sizes.growth:
-            yield name, f"mixed {megabytes:g} MB", entry
-
-
-def growth_of_words(sizes: SimpleNamespace) -> Iterator[Alone]:
-    """Our training on a text that is one word."""
+def growth_of_words(sizes: SimpleNamespace) -> Iterator[tuple[str, str, Entry]]:
+    """Our training on a text that is one word: title, corpus, entry."""
     entries = {"BPE": ours("BPE", 1_000), "byte BPE": ours("ByteBPE", 1_000)}
     for criterion in ("frequency", "likelihood", "gain"):
         entries[f"WordPiece, {criterion}"] = ours("WordPiece", 1_000, criterion=criterion)
@@ -212,6 +189,16 @@ def growth_of_words(sizes: SimpleNamespace) -> Iterator[Alone]:
         for kind in ALPHABETS:
             for length in sizes.word_lengths:
                 yield f"{name}, {kind}", f"{kind} {length / 1e6:g} word", entry
+
+
+def growth(sizes: SimpleNamespace) -> Iterator[tuple[str, str, Entry]]:
+    """Our training at growing sizes: title, corpus, entry."""
+    size = sizes.vocabulary
+    entries = {"BPE": ours("BPE", size), "byte BPE": ours("ByteBPE", size)}
+    entries["WordPiece, gain"] = ours("WordPiece", size, criterion="gain", min_frequency=2)
+    for name, entry in entries.items():
+        for megabytes in sizes.growth:
+            yield name, f"mixed {megabytes:g} MB", entry
 
 
 class Corpora:
@@ -263,7 +250,6 @@ def long_word(kind: str, length: int, prose: str) -> str:
 
 
 def take(entry: Entry, texts: Path) -> dict[str, Any]:
-    """Let one contestant do its job once, in a process of its own."""
     return turns.take("bench_tokenizers", entry, texts=str(texts), calls=entry.calls)
 
 
@@ -296,17 +282,21 @@ def result(title: str, comparison: Comparison, ours: Turns, peer: Turns) -> str:
     return ""
 
 
-def memory_table(wanted: Iterable[Alone], corpora: Corpora) -> str:
-    """Megabytes, in one turn."""
-    rows = []
-    for title, corpus, entry in wanted:
-        found = take(entry, corpora.file(corpus))["note"]
-        rows.append([title, *(f"{found[key]:.1f}" for key in ("kept_mb", "most_mb"))])
+def memory_table(sizes: SimpleNamespace, corpora: Corpora) -> str:
+    """Megabytes of what our tokenizers remember, in one turn; the largest corpus fills caches."""
+    rows, few, most = [], f"prose {sizes.encoding:g} MB", f"mixed {sizes.growth[-1]:g} MB"
+    for vocabulary, name in NAMES.items():
+        for corpus, offsets in ((few, False), (few, True), (most, True)):
+            options = {"vocabulary": vocabulary, "offsets": offsets}
+            entry = Entry("ours", "memory_of_ours", options)
+            found = take(entry, corpora.file(corpus))["note"]
+            title = f"{name}, {'ids and offsets' if offsets else 'ids'}, {corpus}"
+            rows.append([title, *(f"{found[key]:.1f}" for key in ("kept_mb", "most_mb"))])
     head = ["what", "MB in the end", "MB at most"]
     return turns.table("Memory of what our tokenizers remember", head, rows)
 
 
-def growth_table(title: str, wanted: Iterable[Alone], corpora: Corpora, runs: int) -> str:
+def growth_table(title: str, wanted: Iterable, corpora: Corpora, runs: int) -> str:
     """Seconds per megabyte; the sizes take turns as well."""
     wanted, rows = list(wanted), []
     taken: list[list[float]] = [[] for _ in wanted]
@@ -334,7 +324,7 @@ def tables(
     for section in only:
         turns.note(section)
         if section == "memory":
-            yield memory_table(memory(sizes), corpora)
+            yield memory_table(sizes, corpora)
         elif section == "growth":
             yield growth_table("Growth of our training", growth(sizes), corpora, runs)
             title = "Growth of our training on one long word"
@@ -377,7 +367,6 @@ def learned(tokens: Iterable[str], merges: Iterable[tuple[str, str]] = ()) -> di
 
 
 def in_order(vocab: dict[str, int]) -> list[str]:
-    """The tokens by their ids."""
     return sorted(vocab, key=vocab.__getitem__)
 
 
@@ -489,12 +478,10 @@ def encoded(ids_of_texts: Iterable[Iterable[int]]) -> dict[str, Any]:
 
 
 def gpt2_files() -> tuple[str, str]:
-    """GPT-2's vocabulary and merges."""
     return tuple(str(data.path("gpt2-vocabulary", name)) for name in ("encoder.json", "vocab.bpe"))
 
 
 def bert_file() -> str:
-    """The vocabulary of bert-base-uncased."""
     return str(data.path("minilm", "vocab.txt"))
 
 

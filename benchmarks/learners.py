@@ -94,11 +94,7 @@ class Learner(NamedTuple):
     scorer: Callable[[nn.Module], nn.Module]  # the model, with our arguments and `Scores`
 
 
-# What they do: jobs
-
-
 def measure(job: Callable[..., dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:
-    """Do a job."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     if "setting" in options:
         options["setting"] = Setting(**options["setting"])
@@ -191,15 +187,12 @@ def limit(device: str, calls: int = 10) -> dict[str, Any]:
     return {"seconds": seconds, "cpu": cpu, "flops": flops, "device": name}
 
 
-# Ours, trained as `python -m bertlab pretrain` does it
-
-
 def ours(
     setting: Setting, precision: str = "float32", compiled: bool = False, short_seconds: float = 0
 ) -> Learner:
-    """`BertForPreTraining`; precision, compiled: as in `TrainingConfig`.
+    """`BertForPreTraining`, trained as `python -m bertlab pretrain` does it.
 
-    short_seconds: how long it reads short sequences, from the first batch on.
+    precision, compiled: as in `TrainingConfig`; short_seconds: how long it reads short sequences.
     """
     from bertlab.model import BertForPreTraining, load_pretrained
     from bertlab.training.fast import InBfloat16, keep_freed_memory
@@ -223,15 +216,10 @@ def ours(
 
     batches = (batch for _, batch in data.batches())
     if short_seconds:
-        batches = chain(short_batches(data, short_seconds), batches)
+        end = perf_counter() + short_seconds  # `ShortFirst` counts steps, here the clock decides
+        short = (batch for _, batch in ShortFirst(data, steps=1).short.batches())
+        batches = chain(takewhile(lambda _: perf_counter() < end, short), batches)
     return Learner(model, optimizer, batches, step, shape, scorer=lambda model: model)
-
-
-def short_batches(data: PretrainingData, seconds: float) -> Iterator[Batch]:
-    """The first ones of `ShortFirst`, which counts steps, by the clock instead."""
-    end = perf_counter() + seconds
-    every = (batch for _, batch in ShortFirst(data, steps=1).short.batches())
-    return takewhile(lambda _: perf_counter() < end, every)
 
 
 class OurArguments(nn.Module):
