@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from benchmarks import report
+from benchmarks import turns
 from course import ROOT
 from course.answers import answers_of
 from course.feedback.checks import PLACEHOLDER
@@ -75,24 +75,17 @@ def hand_ins(name: str, number: int) -> Iterator[str]:
     source = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
     released = (ROOT / "exercises" / name / f"{name}.ipynb").read_text(encoding="utf-8")
     known = answers_of(name)
-    wrong, others = cycle(known.wrong), cycle(known.right)
+    answers = {"other": cycle(known.right), "wrong": cycle(known.wrong)}
     for kind in islice(cycle(["right", "other", "wrong", "untouched"]), number):
         if kind == "untouched":
             yield released
             continue
-        task, answer = "", ""
-        if kind != "right":
-            row = next(others if kind == "other" else wrong)
-            task, answer = row.task, row.solution
-        yield nbformat.writes(handed_in(source, task, answer))
-
-
-def handed_in(source: nbformat.NotebookNode, task: str, answer: str) -> nbformat.NotebookNode:
-    """The solution as a student would hand it in, with another answer to one task."""
-    notebook = nbformat.from_dict(source)
-    for cell in notebook.cells:
-        cell.source = answer if cell.id == task else as_handed_in(cell.source)
-    return notebook
+        answer = next(answers[kind]) if kind in answers else None
+        notebook = nbformat.from_dict(source)
+        for cell in notebook.cells:
+            changed = answer is not None and cell.id == answer.task
+            cell.source = answer.solution if changed else as_handed_in(cell.source)
+        yield nbformat.writes(notebook)
 
 
 def make_course(root: Path, name: str, notebooks: list[str]) -> None:
@@ -153,44 +146,30 @@ def ours(root: Path, name: str, workers: int) -> Turn:
 
 def contest(name: str, number: int) -> dict[str, Turn]:
     """All contestants on the same hand-ins, the peer in the middle."""
-    notebooks = list(hand_ins(name, number))
-    turns = {}
+    notebooks, taken = list(hand_ins(name, number)), {}
     for who in (*WORKERS[:2], "nbgrader", *WORKERS[2:]):
         with TemporaryDirectory() as folder:
             root = Path(folder).resolve()
             make_course(root, name, notebooks)
             turn = stock(root, name) if who == "nbgrader" else ours(root, name, who)
         title = who if who == "nbgrader" else f"ours, {who} worker{'s' * (who > 1)}"
-        print(f"    {name}, {title}: {turn.seconds:.1f} s", file=sys.stderr, flush=True)
-        turns[title] = turn
-    return turns
+        turns.note(f"    {name}, {title}: {turn.seconds:.1f} s")
+        taken[title] = turn
+    return taken
 
 
-def table(name: str, number: int, turns: dict[str, Turn]) -> str:
+def table(name: str, number: int, taken: dict[str, Turn]) -> str:
     """Submissions a minute, beside nbgrader's; and whether the points are the same."""
-    peer = turns["nbgrader"]
-    rows = []
-    for title, turn in turns.items():
-        ratio = peer.seconds / turn.seconds
+    peer, rows = taken["nbgrader"], []
+    for title, turn in taken.items():
+        ratio, per_minute = peer.seconds / turn.seconds, 60 * number / turn.seconds
         differ = sum(turn.scores[key] != points for key, points in peer.scores.items())
-        goal = "2 workers" in title
-        verdict = ("met" if ratio >= GOAL else "not met") if goal else ""
-        rows.append(
-            [
-                title,
-                "no" if title == "nbgrader" else "yes",
-                f"{turn.seconds:.1f}",
-                f"{60 * number / turn.seconds:.1f}",
-                report.times_as_fast(ratio),
-                f"{GOAL:g}" if goal else "",
-                verdict,
-                f"{differ} of {len(peer.scores):,}",
-            ]
-        )
+        cells = ["no" if title == "nbgrader" else "yes", f"{turn.seconds:.1f}", f"{per_minute:.1f}"]
+        goal = [f"{GOAL:g}", turns.met(ratio >= GOAL)] if "2 workers" in title else ["", ""]
+        cells += [turns.times_as_fast(ratio), *goal, f"{differ} of {len(peer.scores):,}"]
+        rows.append([title, *cells])
     head = ["", "sandbox", "seconds", "submissions a minute", "times as fast", "goal", ""]
-    return report.rows_to_table(
-        f"{number} submissions of {name}", [*head, "points that differ"], rows
-    )
+    return turns.table(f"{number} submissions of {name}", [*head, "points that differ"], rows)
 
 
 def main() -> None:
@@ -203,19 +182,13 @@ def main() -> None:
         default=["ex04_attention", "ex01_bpe"],
         choices=sorted(path.parent.name for path in ROOT.glob("solutions/*/answers.txt")),
     )
-    parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
-    options = parser.parse_args()
-    if options.submissions < 4 or (options.write and options.submissions < 40):
-        parser.error(f"--submissions: at least 4, to write 40; got {options.submissions}")
-    command = " ".join(["python -m benchmarks.bench_grading", *sys.argv[1:]])
+    options = turns.read_options(parser)
+    size = options.submissions
+    if size < 4 or (options.write and size < 40):
+        parser.error(f"--submissions: at least 4, to write 40; got {size}")
     what = "Seconds of the whole command, from the shell."
-    parts = [report.circumstances(command, PACKAGES, what)]
-    print(parts[0], flush=True)
-    for name in options.assignments:
-        parts.append(table(name, options.submissions, contest(name, options.submissions)))
-        print(parts[-1], flush=True)
-    if options.write:
-        report.write("\n\n".join(parts), "grading")
+    tables = (table(name, size, contest(name, size)) for name in options.assignments)
+    turns.publish("grading" if options.write else None, PACKAGES, what, tables)
 
 
 if __name__ == "__main__":

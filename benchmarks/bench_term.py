@@ -11,13 +11,12 @@ Linux with bubblewrap.
 import argparse
 import json
 import os
-import sys
 from itertools import cycle
 from pathlib import Path
 
 import nbformat
 
-from benchmarks import report
+from benchmarks import turns
 from benchmarks.bench_grading import Cost, run
 from bertlab._files import write_atomically
 from course import ROOT
@@ -65,17 +64,13 @@ def make_term(folder: Path, name: str, number: int, tasks: list[Task]) -> None:
 
 def table(name: str, costs: dict[str, dict[str, Cost]]) -> str:
     """Minutes by the clock, of the processors, and MB, for each step and size."""
-    sizes = list(costs)
     rows = []
     for step in STEPS:
-        cells = [step]
-        for size in sizes:
-            cost = costs[size][step]
-            cells.append(f"{cost.clock / 60:.2f}, {cost.processor / 60:.2f}, {cost.megabytes:.0f}")
-        more = costs[sizes[-1]][step].clock / costs[sizes[0]][step].clock
-        rows.append([*cells, f"{more:.1f}"])
+        own = [done[step] for done in costs.values()]
+        cells = [f"{c.clock / 60:.2f}, {c.processor / 60:.2f}, {c.megabytes:.0f}" for c in own]
+        rows.append([step, *cells, f"{own[-1].clock / own[0].clock:.1f}"])
     title = f"{name}: minutes by the clock, of the processors, and MB of the largest process"
-    return report.rows_to_table(title, ["", *sizes, "times as long"], rows)
+    return turns.table(title, ["", *costs, "times as long"], rows)
 
 
 def main() -> None:
@@ -84,8 +79,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--assignment", default="ex00_warm_up")
-    parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
-    options = parser.parse_args()
+    options = turns.read_options(parser)
     name, kept = options.assignment, options.to.resolve() / "costs.json"
     before = json.loads(kept.read_text()) if kept.exists() else {}
     costs = {size: {step: Cost(*cost) for step, cost in before[size].items()} for size in before}
@@ -100,17 +94,14 @@ def main() -> None:
             if step not in done:
                 asked = [step, *([name, *more] if more is not None else [])]
                 done[step] = run(["course", "--root", str(folder), *asked], folder)
-                print(f"{size}, {step}: {done[step]}", file=sys.stderr, flush=True)
+                turns.note(f"{size}, {step}: {done[step]}")
                 write_atomically(kept, json.dumps(costs))
-    command = f"python -m benchmarks.bench_term --to FOLDER --assignment {name}"
     what = (
         "Of each command from the shell: imports, starting workers and sandboxes are counted. The "
         "processor time of grading is without that of the students' processes in the sandbox."
     )
-    text = f"{report.circumstances(command, PACKAGES, what)}\n\n{table(name, costs)}"
-    print(text)
-    if options.write:
-        report.write(text, "term")
+    section = "term" if options.write else None
+    turns.publish(section, PACKAGES, what, [table(name, costs)], "--to")
 
 
 if __name__ == "__main__":

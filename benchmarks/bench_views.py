@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import nbformat
 
-from benchmarks import report
+from benchmarks import turns
+from benchmarks.turns import met, seconds
 
 PACKAGES = ("bertviz", "jupyterlab", "playwright", "torch")
 GOAL_SECONDS, GOAL_MEGABYTES = 3.0, 3.0
@@ -158,8 +159,8 @@ def take_turn(browser: Any, address: str, folder: Path, view: str, who: str, num
     return Turn(drawn, click)
 
 
-def measure(turns: int) -> dict[tuple[str, str], list[Turn]]:
-    """All contestants, one after the other, `turns` times."""
+def measure(number: int) -> dict[tuple[str, str], list[Turn]]:
+    """All contestants, one after the other, `number` times."""
     from playwright.sync_api import sync_playwright
 
     taken: dict[tuple[str, str], list[Turn]] = {contestant: [] for contestant in TARGETS}
@@ -171,10 +172,10 @@ def measure(turns: int) -> dict[tuple[str, str], list[Turn]]:
         sync_playwright() as p,
     ):
         browser = p.chromium.launch(executable_path=executable, args=list(ARGUMENTS))
-        for number in range(turns):
+        for place in range(number):
             for view, who in TARGETS:
-                turn = take_turn(browser, address, Path(folder), view, who, number)
-                print(f"    {view}, {who}: {turn.drawn:.2f} s", file=sys.stderr, flush=True)
+                turn = take_turn(browser, address, Path(folder), view, who, place)
+                turns.note(f"    {view}, {who}: {turn.drawn:.2f} s")
                 taken[view, who].append(turn)
         browser.close()
     return taken
@@ -184,45 +185,29 @@ def table(taken: dict[tuple[str, str], list[Turn]], megabytes: dict[tuple[str, s
     """Ours beside BertViz's own, with the goals."""
     rows = []
     for view in dict.fromkeys(view for view, _ in taken):
-        mine, theirs = taken[view, "ours"], taken[view, "stock"]
-        drawn = [turn.drawn for turn in mine]
-        size = megabytes[view, "ours"]
-        fast, light = median(drawn) < GOAL_SECONDS, size < GOAL_MEGABYTES
-        rows.append(
-            [
-                view,
-                report.seconds(drawn),
-                report.seconds([turn.drawn for turn in theirs]),
-                "met" if fast else "not met",
-                f"{size:.2f}",
-                f"{megabytes[view, 'stock']:.1f}",
-                "met" if light else "not met",
-                report.seconds([turn.click for turn in mine]),
-                report.seconds([turn.click for turn in theirs]),
-            ]
-        )
+        both = [taken[view, who] for who in ("ours", "stock")]
+        (mine, its), clicks = ([[turn[n] for turn in own] for own in both] for n in (0, 1))
+        ours, theirs = (megabytes[view, who] for who in ("ours", "stock"))
+        fast, light = met(median(mine) < GOAL_SECONDS), met(ours < GOAL_MEGABYTES)
+        sizes = [f"{ours:.2f}", f"{theirs:.1f}", light]
+        rows.append([view, seconds(mine), seconds(its), fast, *sizes, *map(seconds, clicks)])
     head = ["view", "drawn after, ours", "BertViz", f"under {GOAL_SECONDS:g} s"]
     head += ["MB, ours", "BertViz", f"under {GOAL_MEGABYTES:g} MB"]
     head += ["click answered after, ours", "BertViz"]
-    return report.rows_to_table("12 x 12 heads, 64 tokens, in JupyterLab", head, rows)
+    return turns.table("12 x 12 heads, 64 tokens, in JupyterLab", head, rows)
 
 
 def main() -> None:
     """Read the command line, run, print, and write if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--turns", type=int, default=3, help="of each contestant; default 3")
-    parser.add_argument("--write", action="store_true", help="fill in benchmarks/README.md")
-    options = parser.parse_args()
-    if options.turns < 1 or (options.write and options.turns < 3):
-        parser.error(f"--turns must be at least 1, to write at least 3; got {options.turns}")
-    command = " ".join(["python -m benchmarks.bench_views", *sys.argv[1:]])
-    what = f"Seconds: median of {options.turns} (smallest–largest)."
-    parts = [report.circumstances(command, PACKAGES, what)]
-    print(parts[0], flush=True)
-    parts.append(table(measure(options.turns), weights()))
-    print(parts[1])
-    if options.write:
-        report.write("\n\n".join(parts), "views")
+    options = turns.read_options(parser)
+    number = options.turns
+    if number < 1 or (options.write and number < 3):
+        parser.error(f"--turns must be at least 1, to write at least 3; got {number}")
+    what = f"Seconds: median of {number} (smallest–largest)."
+    tables = map(table, [measure(number)], [weights()])
+    turns.publish("views" if options.write else None, PACKAGES, what, tables)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +33,7 @@ from bertlab.interpretability.gradients import attention_gradients
 from bertlab.interpretability.patterns import head_patterns, offset_shares
 from bertlab.interpretability.rollout import attention_flow, attention_rollout
 from bertlab.interpretability.traces import trace
-from bertlab.model import BertForPreTraining, load_pretrained, load_tokenizer
+from bertlab.model import Bert, BertForPreTraining, load_pretrained, load_tokenizer
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
 from bertlab.tokenizers import BPE, ByteBPE, WordPiece
@@ -42,17 +42,15 @@ from bertlab.training.runs import read_metrics
 Given = dict[str, Any]  # name -> a hash of something discrete, or a list of numbers
 WITHIN = 1e-5
 KEPT = 200  # of a large tensor's numbers, evenly over it
-TRAINED: dict[str, Callable[[list[str]], Any]] = {
-    "BPE": lambda texts: BPE.train(texts, 3000),
-    "BPE, newest first": lambda texts: BPE.train(texts, 1000, tie_break="highest-id"),
-    "BPE, marked": lambda texts: BPE.train(texts, 1000, end_of_word="</w>", min_frequency=2),
-    "byte BPE": lambda texts: ByteBPE.train(texts, 3000, special_tokens=["<s>"], processes=2),
-    "WordPiece, gain": lambda texts: WordPiece.train(texts, 3000),
-    "WordPiece, likelihood": lambda texts: WordPiece.train(
-        texts, 1000, criterion="likelihood", min_frequency=20
-    ),
-    "WordPiece, frequency": lambda texts: WordPiece.train(texts, 1000, criterion="frequency"),
-    "WordPiece, cased": lambda texts: WordPiece.train(texts, 1000, lowercase=False),
+TRAINED: dict[str, tuple[Any, int, dict[str, Any]]] = {
+    "BPE": (BPE, 3000, {}),
+    "BPE, newest first": (BPE, 1000, {"tie_break": "highest-id"}),
+    "BPE, marked": (BPE, 1000, {"end_of_word": "</w>", "min_frequency": 2}),
+    "byte BPE": (ByteBPE, 3000, {"special_tokens": ["<s>"], "processes": 2}),
+    "WordPiece, gain": (WordPiece, 3000, {}),
+    "WordPiece, likelihood": (WordPiece, 1000, {"criterion": "likelihood", "min_frequency": 20}),
+    "WordPiece, frequency": (WordPiece, 1000, {"criterion": "frequency"}),
+    "WordPiece, cased": (WordPiece, 1000, {"lowercase": False}),
 }
 
 
@@ -76,7 +74,7 @@ def texts_of(*names: str) -> list[str]:
 def tokenizers() -> Iterator[tuple[str, Any]]:
     """Eight trainings; ids and offsets of 3,000 texts with six tokenizers."""
     prose = texts_of("books")[:60]
-    trained = {name: train(prose) for name, train in TRAINED.items()}
+    trained = {name: k.train(prose, size, **how) for name, (k, size, how) in TRAINED.items()}
     for name, tokenizer in trained.items():
         yield f"training: {name}", digest([dict(tokenizer.vocab), tokenizer.merges])
     gains = trained["WordPiece, gain"].gains
@@ -113,10 +111,8 @@ def models() -> Iterator[tuple[str, Any]]:
         yield f"{name}: flow", some(attention_flow(traces[0].attentions, 0))
         vectors = SentenceEncoder(bert, tokenizer, "mean").encode(texts, progress=False)
         yield f"{name}: sentence vectors", some(torch.as_tensor(vectors))
-    mini, tokenizer = (
-        load_pretrained(BERTLAB_MINI, BertForPreTraining),
-        load_tokenizer(BERTLAB_MINI),
-    )
+    mini = load_pretrained(BERTLAB_MINI, BertForPreTraining)
+    tokenizer = load_tokenizer(BERTLAB_MINI)
     ids = torch.tensor([tokenizer.encode(texts[0]).ids])
     output = mini.eval()(ids)
     yield "bertlab-mini: words", some(output.mlm_logits)
@@ -138,64 +134,50 @@ def finetunings() -> Iterator[tuple[str, Any]]:
         [-100 if i in (0, len(one) - 1) else id % 3 for i, id in enumerate(one.ids)] for one in read
     ]
     spans = [(1, min(3, len(one) - 1)) for one in halves]
+
+    def mini() -> Bert:
+        return load_pretrained(BERTLAB_MINI)
+
+    recipe = TuningConfig(epochs=4, batch_size=16, learning_rate=3e-4)
     for name, head, encodings, targets in (
-        ("texts", SequenceClassifier(load_pretrained(BERTLAB_MINI), n_classes=2), read, classes),
-        ("pairs", SequenceClassifier(load_pretrained(BERTLAB_MINI), 2), halves, classes[:80]),
-        ("tags", TokenTagger(load_pretrained(BERTLAB_MINI), n_tags=3), read, tags),
-        ("spans", SpanAnswerer(load_pretrained(BERTLAB_MINI)), halves, spans),
-        (
-            "frozen",
-            SequenceClassifier(load_pretrained(BERTLAB_MINI), 2, frozen=True),
-            read,
-            classes,
-        ),
+        ("texts", SequenceClassifier(mini(), n_classes=2), read, classes),
+        ("pairs", SequenceClassifier(mini(), n_classes=2), halves, classes[:80]),
+        ("tags", TokenTagger(mini(), n_tags=3), read, tags),
+        ("spans", SpanAnswerer(mini()), halves, spans),
+        ("frozen", SequenceClassifier(mini(), n_classes=2, frozen=True), read, classes),
     ):
-        recipe = TuningConfig(epochs=4, batch_size=16, learning_rate=3e-4)
-        rows = fine_tune(
-            head,
-            TuningData(encodings, list(targets)),
-            recipe,
-            pad_id=tokenizer.vocab["[PAD]"],
-            progress=False,
-        )
+        examples, pad_id = TuningData(encodings, list(targets)), tokenizer.vocab["[PAD]"]
+        rows = fine_tune(head, examples, recipe, pad_id=pad_id, progress=False)
         yield f"fine-tuning: {name}", [row["loss"] for row in rows[:20]]
 
 
 def pretraining() -> Iterator[tuple[str, Any]]:
     """20 steps of two sizes, by one process and by two; the command's own words."""
+    two = "torch.distributed.run --standalone --nproc-per-node=2 -m "
     for size in ("tiny", "mini"):
-        for processes in (1, 2):
-            start = [sys.executable, "-m"]
-            if processes == 2:
-                start += ["torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m"]
+        for processes, starter in ((1, ""), (2, two)):
             with TemporaryDirectory() as folder:
-                run = f"pretrain --corpus books --size {size} --steps 20 --vocab-size 2000"
+                run = f"bertlab pretrain --corpus books --size {size} --steps 20 --vocab-size 2000"
                 run += f" --max-length 64 --batch-size 16 --evaluate-every 10 --out {folder}/run"
-                said([*start, "bertlab", *run.split()])
+                said(starter + run)
                 rows = read_metrics(Path(folder, "run", "metrics.jsonl"))
             for what in ("mlm_loss", "nsp_loss"):
                 losses = [row[what] for row in rows if what in row]
                 yield f"pretrain: {size}, {processes} processes, {what}", losses
     for line in ("bertlab --help", "bertlab pretrain --help", "bertlab.data list"):
-        yield f"says: python -m {line}", digest(said([sys.executable, "-m", *line.split()]))
-    for line in (
-        "pretrain",
-        "pretrain --out x --size huge",
-        "pretrain --out x --steps -1",
-        "prertain",
-    ):
-        yield (
-            f"says: {line}",
-            digest(said([sys.executable, "-m", "bertlab", *line.split()], fails=True)),
-        )
+        yield f"says: python -m {line}", digest(said(line))
+    for line in ("", " --out x --size huge", " --out x --steps -1"):
+        yield f"says: pretrain{line}", digest(said(f"bertlab pretrain{line}", fails=True))
+    yield "says: prertain", digest(said("bertlab prertain", fails=True))
 
 
-def said(command: list[str], fails: bool = False) -> str:
-    """What a command prints; raises RuntimeError if it fails and should not."""
+def said(line: str, fails: bool = False) -> str:
+    """What a module prints; raises RuntimeError if it fails and should not."""
     settings = os.environ | {"COLUMNS": "100", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", *line.split()]
     done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
     if bool(done.returncode) != fails:
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr[-3000:]}")
+        raise RuntimeError(f"{line}: {done.stderr[-3000:]}")
     return done.stderr if fails else done.stdout
 
 

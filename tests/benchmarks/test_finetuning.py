@@ -6,11 +6,11 @@ from statistics import mean, stdev
 import pytest
 
 from benchmarks import bench_finetuning as bench
-from benchmarks import report, tuning_contests
+from benchmarks import turns
 from course.experiments.mentions import Marked
 from course.toyworld.questions import toy_questions
 
-SMALL = tuning_contests.Plan(seeds=1, train=40, test=40, epochs=1)
+SMALL = bench.Plan(seeds=1, train=40, test=40, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +26,10 @@ def row(name="spam", seed=0, who="majority", score=0.5, experiment="tasks", **mo
 @pytest.mark.slow
 @pytest.mark.corpora
 def test_a_seed_draws_the_same_examples_for_all_and_another_seed_others():
-    three, again, four = (
-        tuning_contests.small_task("question-type", SMALL, seed) for seed in (3, 3, 4)
-    )
+    three, again, four = (bench.small_task("question-type", SMALL, seed) for seed in (3, 3, 4))
     assert three == again
     assert three.train != four.train
-    train, tested = tuning_contests.marked_sentences(SMALL, 0)
+    train, tested = bench.marked_sentences(SMALL, 0)
     assert (len(train), len(tested)) == (40, 40)
     assert not {s.text for s in train} & {s.text for s in tested}
 
@@ -44,16 +42,16 @@ def test_a_word_gets_the_tag_that_it_had_most_often():
         Marked("Paris sleeps", ((6, 12, "LINK"),)),
     ]
     tested = [Marked("Rome and Paris and Bergen", ())]
-    assert tuning_contests.words_and_tags(train[1])[1] == ["B-LINK", "O", "B-LINK"]
-    assert tuning_contests.seen_before(train, tested) == [["B-LINK", "O", "O", "O", "O"]]
+    assert bench.words_and_tags(train[1])[1] == ["B-LINK", "O", "B-LINK"]
+    assert bench.seen_before(train, tested) == [["B-LINK", "O", "O", "O", "O"]]
 
 
 def test_answering_none_everywhere_is_right_where_there_is_none():
     questions = toy_questions(60, seed=0)
     none = sum(not question.answers for question in questions) / 60
-    majority = next(tuning_contests.answer(questions, questions, SMALL, 0))
+    majority = next(bench.answer(questions, questions, SMALL, 0))
     assert (majority.who, majority.score) == ("majority", pytest.approx(none))
-    data = tuning_contests.answer_data(questions[:20], tuning_contests.Plan(max_length=128))
+    data = bench.answer_data(questions[:20], bench.Plan(max_length=128))
     assert [target == (0, 0) for target in data.targets] == [not q.answers for q in questions[:20]]
 
 
@@ -80,7 +78,7 @@ def test_new_results_replace_older_ones_of_the_same_name(tmp_path, monkeypatch):
 
 
 def test_everything_was_measured_with_three_seeds(kept):
-    assert {r["name"] for r in kept} == set(bench.experiments(tuning_contests.Plan()))
+    assert {r["name"] for r in kept} == set(bench.experiments(bench.Plan()))
     cells = {}
     for r in kept:
         cells.setdefault((r["name"], r["task"], r["train"], r["who"]), []).append(r["seed"])
@@ -95,7 +93,7 @@ def test_what_was_right_agrees_with_the_score(kept):
 
 
 def test_the_readme_shows_the_stored_results(kept):
-    text = report.README.read_text(encoding="utf-8")
+    text = turns.README.read_text(encoding="utf-8")
     for experiment in bench.TITLES:
         assert bench.table(experiment, kept) in text
     spam = [r["score"] for r in kept if r["name"] == "spam" and r["who"] == "fine-tuned"]
@@ -105,8 +103,6 @@ def test_the_readme_shows_the_stored_results(kept):
 @pytest.mark.corpora
 def test_stored_results_are_reproduced(kept):
     before = {(r["name"], r["seed"], r["who"]): r["score"] for r in kept}
-    for result in tuning_contests.classify(
-        "question-type", tuning_contests.Plan(), 1, only=("majority", "counted")
-    ):
+    for result in bench.classify("question-type", bench.Plan(), 1, only=("majority", "counted")):
         expected = before["question-type", 1, result.who]
         assert result.score == pytest.approx(expected, abs=0.005)

@@ -7,26 +7,23 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import (
-    bench_pretraining,
-    learner_book,
-    learner_jobs,
-    learner_ours,
-    learner_transformers,
-)
-from benchmarks.flops import step_flops
-from benchmarks.learner_contests import (
+from benchmarks import bench_pretraining, learners
+from benchmarks.bench_model import step_flops
+from benchmarks.bench_pretraining import (
     BOOK,
     LEARNERS,
     OURS,
     THEIRS,
+    Lesson,
     Plan,
+    Race,
     contestants,
-    entry,
-    learning_settings,
+    flops,
+    learning_table,
+    speed_table,
 )
-from benchmarks.learner_reports import Lesson, Race, flops, learning_table, speed_table, verdict
-from benchmarks.learners import Setting, corpus_of
+from benchmarks.learners import Setting
+from benchmarks.turns import verdict
 from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining, save_pretrained
 from bertlab.tokenizers import WordPiece
@@ -59,23 +56,23 @@ def setting(tmp_path_factory):
     return setting
 
 
-@pytest.mark.parametrize("learn", [learner_ours.ours, learner_transformers.theirs])
+@pytest.mark.parametrize("learn", [learners.ours, learners.theirs])
 def test_all_contestants_start_with_the_same_losses_and_learn(setting, learn):
     learner = learn(setting)
-    before = learner_jobs.judge(learner, learner.model, setting, None)
-    reference = learner_ours.ours(setting)
-    expected = learner_jobs.judge(reference, reference.model, setting, None)
+    before = learners.judge(learner, learner.model, setting, None)
+    reference = learners.ours(setting)
+    expected = learners.judge(reference, reference.model, setting, None)
     for loss in ("mlm_loss", "nsp_loss"):
         assert before[loss] == pytest.approx(expected[loss], abs=1e-5)
     for _ in range(30):
         learner.step(next(learner.batches))
-    after = learner_jobs.judge(learner, learner.model, setting, None)
+    after = learners.judge(learner, learner.model, setting, None)
     assert after["mlm_loss"] < before["mlm_loss"] - 0.5
 
 
 def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_position(setting):
-    corpus = corpus_of(setting.folder)
-    first = learner_transformers.PairDataset(corpus)[0]
+    corpus = setting.corpus
+    first = learners.PairDataset(corpus)[0]
     text = corpus.tokenizer.decode(first["input_ids"], skip_special_tokens=False)
     assert text.startswith("[CLS] ")
     assert text.count("[SEP]") == 2
@@ -84,13 +81,13 @@ def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_positi
     special = [i for i, mark in enumerate(first["special_tokens_mask"]) if mark]
     assert special == [0, *ends]
 
-    ours, theirs = learner_ours.ours(setting), learner_transformers.theirs(setting)
+    ours, theirs = learners.ours(setting), learners.theirs(setting)
     shape = theirs.shape(next(theirs.batches))
     assert shape.predicted == shape.sequences * shape.length
     batch = next(ours.batches)
     assert ours.shape(batch).predicted == int(batch.predict.sum()) == len(batch.words)
     assert ours.shape(batch).tokens == int(batch.attention_mask.sum())
-    tokenizer = learner_transformers.tokenizer_of(corpus)
+    tokenizer = learners.tokenizer_of(corpus)
     vocab = corpus.tokenizer.vocab
     assert len(tokenizer) == len(vocab)
     assert (tokenizer.mask_token_id, tokenizer.pad_token_id) == (vocab["[MASK]"], vocab["[PAD]"])
@@ -99,8 +96,8 @@ def test_transformers_reads_our_pairs_and_special_tokens_and_scores_every_positi
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [
-        ("learner_jobs, learner_book, learner_transformers", {"bertlab.training.fast"}),
-        ("sentence_jobs", {"bertlab.model", "sentence_transformers"}),
+        ("learners", {"bertlab.training.fast", "transformers", "d2l"}),
+        ("bench_sentences", {"bertlab.model", "sentence_transformers"}),
     ],
 )
 def test_peers_run_without_our_memory_settings(modules, absent):
@@ -129,25 +126,26 @@ def test_the_books_model_gives_our_scores():
     predict[0, 2] = predict[1, 1] = True
     mask = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()
     model = Book()
-    scores = learner_book.OurArguments(model)(ids, torch.zeros_like(ids), mask, predict)
+    scorer = learners.OurArguments(learners.book_scores, model)
+    scores = scorer(ids, torch.zeros_like(ids), mask, predict)
     words = torch.tensor([[2.0] * 3, [5.0] * 3])
     assert torch.equal(scores.mlm_logits, model.mlm.mlp(words))
     assert scores.nsp_logits[:, 0].tolist() == [1, 1]  # ours: column 0 is IsNext
 
 
 def test_the_book_gets_documents_of_sentences_of_tokens(setting):
-    corpus = corpus_of(setting.folder)
+    corpus = setting.corpus
     names = sorted(corpus.tokenizer.vocab, key=corpus.tokenizer.vocab.__getitem__)
-    documents = learner_book.sentences_as_tokens(corpus, names)
+    documents = learners.sentences_as_tokens(corpus, names)
     assert len(documents) == len(DOCUMENTS)
     assert [len(document) for document in documents] == [4] * len(DOCUMENTS)
     assert documents[0][0] == corpus.tokenizer.tokenize(DOCUMENTS[0][0])
 
 
 def test_the_learning_rate_rises_and_then_falls_with_time():
-    assert [learner_jobs.factor(part) for part in (0, 0.05, 0.1)] == [0, 0.5, 1]
-    assert learner_jobs.factor(0.55) == pytest.approx(0.5)
-    assert learner_jobs.factor(1) == 0
+    assert [learners.factor(part) for part in (0, 0.05, 0.1)] == [0, 0.5, 1]
+    assert learners.factor(0.55) == pytest.approx(0.5)
+    assert learners.factor(1) == 0
 
 
 def answer(tokens, seconds=2.0, numbers=(1.0, 2.0)):
@@ -191,7 +189,7 @@ def test_a_lower_loss_than_ours_is_a_goal_not_met():
         shares = {"mlm_accuracy": 0.25, "nsp_accuracy": 0.5}
         found = [{"mlm_loss": own, **shares} for own in (loss - 0.1, loss + 0.1)]
         answers = [{"steps": 1, "tokens": 2, "found": own} for own in found]
-        return Lesson(contestant, {0.001: 6.0}, 0.001, answers)
+        return Lesson(contestant, {0.001: 6.0}, answers)
 
     table = learning_table("x", [lesson(OURS, 5.0), lesson(THEIRS, 5.5), lesson(BOOK, 4.5)])
     rows = [line.split("|") for line in table.splitlines()[4:]]
@@ -222,16 +220,16 @@ def test_every_contestant_uses_its_best_learning_rate(monkeypatch):
 
 
 def test_a_start_belongs_to_its_contestant_and_without_time_nothing_is_learned():
-    entries = [entry(c, "learn", Plan(), TINY, seconds=1, batches=None) for c in LEARNERS]
+    entries = [c.entry("learn", Plan(), TINY, seconds=1, batches=None) for c in LEARNERS]
     starts = [e.options["setting"]["start"] for e in entries]
     assert starts == ["plain", "plain", "neighbours", "plain", "plain", "neighbours", "plain"]
-    assert not list(learning_settings(Plan(minutes=0), ""))
-    assert len(list(learning_settings(Plan(), ""))) == 6  # two starts, three seeds
+    assert not Plan(minutes=0).lessons("")
+    assert len(Plan().lessons("")) == 6  # two starts, three seeds
 
 
 def test_the_masks_of_transformers_differ_from_ours(setting):
-    own = learner_transformers.theirs(setting, own_start=True).model.state_dict()
-    given = learner_transformers.theirs(setting).model.state_dict()
+    own = learners.theirs(setting, own_start=True).model.state_dict()
+    given = learners.theirs(setting).model.state_dict()
     assert all(own[name].shape == given[name].shape for name in given)
     name = "bert.encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(own[name], given[name])
@@ -239,8 +237,8 @@ def test_the_masks_of_transformers_differ_from_ours(setting):
 
 def test_short_sequences_come_first_and_then_long_ones(setting, monkeypatch):
     clock = iter([0.0, 1.0, 4.0, 6.0])  # made, first, second, third batch
-    monkeypatch.setattr(learner_ours, "perf_counter", lambda: next(clock))
-    learner = learner_ours.ours(setting._replace(sequences=1), short_seconds=5)
+    monkeypatch.setattr(learners, "perf_counter", lambda: next(clock))
+    learner = learners.ours(setting._replace(sequences=1), short_seconds=5)
     shapes = [learner.shape(next(learner.batches)) for _ in range(3)]
     assert [shape.sequences for shape in shapes] == [4, 4, 1]
     assert max(shape.length for shape in shapes[:2]) <= 32
@@ -249,9 +247,9 @@ def test_short_sequences_come_first_and_then_long_ones(setting, monkeypatch):
 @pytest.mark.parametrize("who", ["ours", "theirs"])
 def test_the_contestants_learn_on_a_gpu_and_wait_for_it(setting, who):
     with fake_gpu() as gpu:
-        numbers = learner_jobs.speed(who, setting._replace(device="cuda"), seconds=0.1, warm=1)
+        numbers = learners.speed(who, setting._replace(device="cuda"), seconds=0.1, warm=1)
     assert gpu["synchronize"].call_count == 2
-    here = learner_jobs.speed(who, setting, seconds=0.1, warm=1)
+    here = learners.speed(who, setting, seconds=0.1, warm=1)
     assert numbers["numbers"] == pytest.approx(here["numbers"], rel=1e-3)
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import bench_pretraining, bench_sentences, sentence_jobs
-from benchmarks.sentence_reports import Race, difference, pairs_table, speed_table
+from benchmarks import bench_pretraining, bench_sentences
+from benchmarks.bench_sentences import CLOSE, Race, pairs_table, speed_table
+from benchmarks.turns import difference
 from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
 
@@ -33,8 +34,8 @@ def weights(tokenizer, tmp_path_factory):
 
 def run(job, given, **options):
     """The result of a job, and how many tokens the model read, padding included."""
-    work, embeddings = sentence_jobs.JOBS[job](**options)
-    slots = sentence_jobs.count_slots(embeddings)
+    work, embeddings = getattr(bench_sentences, job)(**options)
+    slots = bench_sentences.count_slots(embeddings)
     return work(given), sum(slots)
 
 
@@ -64,7 +65,7 @@ def test_the_cross_encoder_scores_each_pair_on_its_own(weights):
 
 
 def test_all_pairs_are_compared():
-    work, _ = sentence_jobs.compare_all(number=6, width=3)
+    work, _ = bench_sentences.compare_all(number=6, width=3)
     vectors = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
     cosines = torch.nn.functional.cosine_similarity(vectors[:, None], vectors, dim=-1)
     assert work([])[0] == pytest.approx(cosines.fill_diagonal_(-1).max().item(), abs=1e-6)
@@ -97,7 +98,9 @@ def test_speed_is_of_sentences_and_padding_of_what_was_read():
 @pytest.mark.parametrize("other", [0.50002, np.nan])
 def test_other_vectors_stop_the_benchmark(other):
     with pytest.raises(RuntimeError, match="apart"):
-        difference(answers(1.0, 1.0), [*answers(1.0), *answers(1.0, vectors=other)])
+        difference(
+            answers(1.0, 1.0), [*answers(1.0), *answers(1.0, vectors=other)], "vectors", CLOSE
+        )
 
 
 def test_the_papers_table_is_extrapolated_from_what_was_measured():

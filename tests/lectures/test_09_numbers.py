@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_sc
 from transformers import BertConfig as ReferenceConfig
 from transformers import BertForQuestionAnswering, BertForSequenceClassification
 
-from benchmarks.tuning_contests import Plan
+from benchmarks.bench_finetuning import Plan
 from bertlab.data.hub_models import hub_model
 from tests.lectures import sizes
 
