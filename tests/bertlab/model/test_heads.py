@@ -1,7 +1,5 @@
 """The pre-training heads and their gradients against `transformers`."""
 
-import re
-
 import pytest
 import torch
 from transformers import BertForPreTraining as ReferenceForPreTraining
@@ -78,10 +76,3 @@ def test_attention_and_hidden_states_come_on_request():
     output = model(ids, output_attentions=True, output_hidden_states=True)
     assert [a.shape for a in output.encoder.attentions] == [(2, 4, 5, 5)] * 2
     assert [h.shape for h in output.encoder.hidden_states] == [(2, 5, 24)] * 3
-
-
-@pytest.mark.parametrize("predict", [torch.ones(2, 4, dtype=torch.bool), torch.ones(2, 5)])
-def test_positions_that_do_not_match_are_rejected(predict):
-    got = re.escape(f"shape of ids, [2, 5]; got {predict.dtype} {list(predict.shape)}")
-    with pytest.raises(ValueError, match=f"predict must be boolean and have the {got}"):
-        BertForPreTraining(CONFIG)(torch.ones(2, 5, dtype=torch.long), predict=predict)
