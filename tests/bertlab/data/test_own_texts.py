@@ -29,13 +29,7 @@ def write(path, content):
 
 @pytest.mark.parametrize(
     "content",
-    [
-        TWO,
-        "\n\n" + TWO + "\n\n \n",
-        TWO.replace("\n", "\r\n"),
-        TWO.replace("\n", "\r"),
-        b"\xef\xbb\xbf" + TWO.encode(),
-    ],
+    [TWO, f"\n\n{TWO}\n\n \n", TWO.replace("\n", "\r\n"), TWO.replace("\n", "\r"), f"\ufeff{TWO}"],
 )
 def test_blank_lines_divide_a_text_file_into_documents(tmp_path, content):
     assert read(write(tmp_path / "my.TXT", content)) == SENTENCES
@@ -149,26 +143,21 @@ def test_a_file_that_cannot_be_read_gives_a_one_line_error(tmp_path, name, conte
         assert len(str(told.value).splitlines()) == 1
 
 
-def test_a_missing_column_or_file_or_text_is_reported(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no file or folder .*none.txt"):
-        read(tmp_path / "none.txt")
-    with pytest.raises(ValueError, match=r"must hold a .txt, .jsonl or .parquet file; it has none"):
-        read(tmp_path)
+def test_a_missing_column_or_file_or_text_or_pyarrow_is_reported(tmp_path, monkeypatch):
+    def rejected(message, *arguments, error=ValueError):
+        with pytest.raises(error, match=message):
+            read(*arguments)
+
+    table = tmp_path / "my.parquet"
+    rejected("there is no file or folder .*none.txt", tmp_path / "n/none.txt", error=OSError)
+    rejected("must hold a .txt, .jsonl or .parquet file; it has none", tmp_path)
     write(tmp_path / "empty.txt", "")
-    with pytest.raises(ValueError, match="is empty; it must hold text"):
-        read(tmp_path)
-    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), tmp_path / "my.parquet")
-    with pytest.raises(ValueError, match=r"my.parquet has no field 'text'; expected .* id, body"):
-        read(tmp_path / "my.parquet")
-    with pytest.raises(ValueError, match=r"my.parquet, row 1: 'id' must be text; got int"):
-        read(tmp_path / "my.parquet", "id")
-
-
-def test_without_pyarrow_the_error_says_how_to_install_it(tmp_path, monkeypatch):
-    parquet.write_table(pyarrow.table({"text": ["a"]}), tmp_path / "my.parquet")
+    rejected("is empty; it must hold text", tmp_path)
+    parquet.write_table(pyarrow.table({"id": [1], "body": ["a"]}), table)
+    rejected(r"my.parquet has no field 'text'; expected .* id, body", table)
+    rejected(r"my.parquet, row 1: 'id' must be text; got int", table, "id")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DataError, match=r"needs pyarrow, .* pip install pyarrow"):
-        read(tmp_path / "my.parquet")
+    rejected("needs pyarrow, .* pip install pyarrow", table, error=DataError)
 
 
 def test_a_digest_changes_with_names_and_contents(tmp_path):

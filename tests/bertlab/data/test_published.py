@@ -42,27 +42,47 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghij"]
 KINDS = {Bert: transformers.BertModel, BertForPreTraining: transformers.BertForPreTraining}
 
 
+# What config.json says in bert-base-uncased, besides the names of the shared sizes.
+SHARED = {
+    "attention_probs_dropout_prob": 0.1,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "hidden_size": 768,
+    "initializer_range": 0.02,
+    "intermediate_size": 3072,
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": 512,
+    "model_type": "bert",
+    "num_attention_heads": 12,
+    "num_hidden_layers": 12,
+    "pad_token_id": 0,
+    "type_vocab_size": 2,
+    "vocab_size": 30522,
+}
+BASE = SHARED | {
+    "architectures": ["BertForMaskedLM"],
+    "gradient_checkpointing": False,
+    "position_embedding_type": "absolute",
+    "transformers_version": "4.6.0.dev0",
+    "use_cache": True,
+}
+
+
+def config_file(said):
+    return (json.dumps(said, indent=2, sort_keys=True) + "\n").encode()
+
+
 def published_layout():
     """File -> content, as google-bert/bert-base-uncased has it, with random weights."""
     model = reference_model(transformers.BertForPreTraining, vocab_size=len(WORDS))
     config = model.config.to_dict()
-    keys = """attention_probs_dropout_prob hidden_act hidden_dropout_prob hidden_size
-        initializer_range intermediate_size layer_norm_eps max_position_embeddings model_type
-        num_attention_heads num_hidden_layers pad_token_id type_vocab_size vocab_size"""
-    said = {key: config[key] for key in keys.split()} | {
-        "architectures": ["BertForMaskedLM"],
-        "gradient_checkpointing": False,
-        "position_embedding_type": "absolute",
-        "transformers_version": "4.6.0.dev0",
-        "use_cache": True,
-    }
     tensors = {
         old_name(name): tensor.contiguous()
         for name, tensor in model.state_dict().items()
         if "decoder" not in name and "position_ids" not in name
     }
     return {
-        "config.json": (json.dumps(said, indent=2, sort_keys=True) + "\n").encode(),
+        "config.json": config_file(BASE | {key: config[key] for key in SHARED}),
         "vocab.txt": "".join(f"{word}\n" for word in WORDS).encode(),
         "tokenizer_config.json": b'{"do_lower_case": true, "model_max_length": 512}',
         WEIGHTS: save(tensors, metadata={"format": "pt"}),
@@ -205,121 +225,109 @@ def test_what_is_fetched_is_what_transformers_reads_from_the_same_files(hub, kin
     for one, other in zip(got[:2], expected[:2], strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
     assert load_tokenizer(folder).encode("A cab").ids == [2, 5, 1, 3]
-
-
-def test_what_is_there_is_not_fetched_again(hub):
-    fetch_published("bert-random")
     hub.asked.clear()
-    assert fetch_published("bert-random") == published("bert-random")
-    assert hub.asked == []
+    assert fetch_published("bert-random") == folder
+    assert hub.asked == [], "what is there is not fetched again"
+
+
+WHOLE, WITHOUT = set(NAMES), set(NAMES) - {WEIGHTS}
+
+
+def fetched_weights():
+    return (fetch_published("bert-random") / WEIGHTS).read_bytes()
 
 
 def test_after_an_interruption_only_the_rest_is_requested(hub, tmp_path):
     hub.cuts[WEIGHTS] = [4096, 8192]
-    assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
+    assert fetched_weights() == FILES[WEIGHTS]
     assert hub.got() == [0, 4096, 12288]
-    assert kept(tmp_path) == (set(NAMES), [])
+    assert kept(tmp_path) == (WHOLE, [])
 
 
-def test_a_download_that_failed_is_resumed_by_the_next_call(hub, tmp_path):
-    hub.cuts[WEIGHTS] = [4096] + 6 * [0]
-    with pytest.raises(
-        DataError, match=r"model.safetensors could not be .*resumes where this stop"
-    ):
+@pytest.mark.parametrize("knows_ranges", [True, False])
+def test_a_download_that_failed_is_resumed_by_the_next_call(hub, tmp_path, knows_ranges):
+    hub.knows_ranges, hub.cuts[WEIGHTS] = knows_ranges, [4096, *6 * [0]]
+    with pytest.raises(DataError, match=r"model.safetensors could not be .*resumes where this st"):
         fetch_published("bert-random")
-    assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [4096])
+    names, (first,) = kept(tmp_path)
+    assert names == WITHOUT
     with pytest.raises(DataError, match=r"not in the cache.*fetch bert-random` \(0 MB\)"):
         published("bert-random")
     hub.asked.clear()
     hub.cuts.clear()
-    assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
-    assert [ask for ask in hub.asked if ask[0] == "GET"] == [("GET", WEIGHTS, 4096)]
-    assert kept(tmp_path) == (set(NAMES), [])
-
-
-def test_a_server_that_sends_everything_again_does_no_harm(hub, tmp_path):
-    hub.knows_ranges, hub.cuts[WEIGHTS] = False, [4096, *6 * [0]]
-    with pytest.raises(DataError, match="could not be downloaded"):
-        fetch_published("bert-random")
-    assert kept(tmp_path)[1] != []
-    assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
+    assert fetched_weights() == FILES[WEIGHTS]  # also if the server sends everything again
+    if knows_ranges:
+        assert first == 4096
+        assert [ask for ask in hub.asked if ask[0] == "GET"] == [("GET", WEIGHTS, first)]
+    assert kept(tmp_path) == (WHOLE, [])
 
 
 def test_a_part_that_is_longer_than_the_file_begins_again(hub, tmp_path):
     part = tmp_path / "cache" / f".{hashlib.sha256(FILES[WEIGHTS]).hexdigest()}.part"
     part.parent.mkdir()
     part.write_bytes(FILES[WEIGHTS] + b"more")
-    assert (fetch_published("bert-random") / WEIGHTS).read_bytes() == FILES[WEIGHTS]
+    assert fetched_weights() == FILES[WEIGHTS]
     assert hub.got() == [0]
 
 
-def test_a_file_with_another_hash_is_rejected_and_deleted(hub, tmp_path):
-    hub.files[WEIGHTS] = FILES[WEIGHTS][:-1] + b"?"
-    with pytest.raises(DataError, match=r"model.safetensors .*not the file we know.*deleted"):
-        fetch_published("bert-random")
-    assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [])
-    hub.files[WEIGHTS] = FILES[WEIGHTS]
-    fetch_published("bert-random")
-    assert kept(tmp_path) == (set(NAMES), [])
+def little_space(_, patch):
+    usage = shutil.disk_usage(".")._replace(free=5000)
+    patch.setattr(shutil, "disk_usage", lambda _: usage)
 
 
-def test_a_file_of_another_size_is_rejected_before_the_download(hub, tmp_path):
-    hub.files[WEIGHTS] += b"?"
-    with pytest.raises(DataError, match=r"model.safetensors .*not the file we know"):
-        fetch_published("bert-random")
-    assert hub.got() == []
-    assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [])
+def broken_disk(number):
+    def fault(_, patch):
+        def http_get(_, stream, **more):
+            stream.write(FILES[WEIGHTS][:4096])
+            raise OSError(number, os.strerror(number), stream.name)
+
+        patch.setattr(file_download, "http_get", http_get)
+
+    return fault
 
 
-def test_a_file_that_the_repository_lacks_gives_one_sentence(hub, capsys):
-    del hub.files[WEIGHTS]
-    assert main(["fetch", "bert-random"]) == 1
-    line = only_line(capsys)
-    assert re.search(r"model.safetensors could not be downloaded.*\(huggingface_hub: ", line)
-
-
-def test_too_little_space_is_noticed_before_the_download(hub, monkeypatch, tmp_path, capsys):
-    usage = shutil.disk_usage(tmp_path)._replace(free=5000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert main(["fetch", "bert-random"]) == 1
-    line = only_line(capsys)
-    assert re.search(r"bert-random: there is too little space in .*cache; free some, or let", line)
-    assert hub.got() == []
-    assert kept(tmp_path) == (set(NAMES) - {WEIGHTS}, [])
-
-
-def test_space_is_freed_when_the_disk_is_full(hub, monkeypatch, tmp_path):
-    def full(_, stream, **more):
-        stream.write(FILES[WEIGHTS][:4096])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(file_download, "http_get", full)
-    with pytest.raises(DataError, match="too little space"):
-        fetch_published("bert-random")
-    assert kept(tmp_path) == (set(), [])
-
-
-def test_another_fault_of_the_disk_is_reported_unchanged(hub, monkeypatch, tmp_path, capsys):
-    fault = OSError(errno.EROFS, os.strerror(errno.EROFS), str(tmp_path))
-    monkeypatch.setattr(file_download, "http_get", lambda *_, **__: (_ for _ in ()).throw(fault))
-    assert main(["fetch", "bert-random"]) == 1
-    line = only_line(capsys)
-    assert "Read-only file system" in line
-
-
-def test_without_a_network_one_sentence_says_what_to_run(hub, monkeypatch, tmp_path, capsys):
+def no_server(_, patch):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{nobody.getsockname()[1]}/{{repo_id}}/{{revision}}/{{filename}}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url)
+    patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", url)
+
+
+def served(content):
+    return lambda hub, _: hub.files.update({WEIGHTS: content})
+
+
+OFFLINE = constants, "HF_HUB_OFFLINE", True
+FAILURES = [  # the fault, the sentence, which downloads began, which files are there afterwards
+    (served(FILES[WEIGHTS][:-1] + b"?"), r"not the file we know.*deleted", [0], WITHOUT),
+    (served(FILES[WEIGHTS] + b"?"), r"model.safetensors .*not the file we know", [], WITHOUT),
+    (lambda hub, _: hub.files.pop(WEIGHTS), r"not be downloaded.*\(huggingface_hub: ", [], WITHOUT),
+    (little_space, "bert-random: there is too little space in .*cache; free some, o", [], WITHOUT),
+    (broken_disk(errno.ENOSPC), "too little space", [], set()),
+    (broken_disk(errno.EROFS), "Read-only file system", [], set()),
+    (no_server, "could not be downloaded; when online, run `.*fetch bert-random`", [], set()),
+    (lambda _, patch: patch.setattr(*OFFLINE), "HF_HUB_OFFLINE", [], set()),
+    (
+        lambda _, patch: patch.setitem(sys.modules, "huggingface_hub", None),
+        *(r"pip install 'bertlab\[published\]'", [], set()),
+    ),
+]
+
+
+@pytest.mark.parametrize(("fault", "message", "downloads", "left"), FAILURES)
+def test_a_fetch_that_fails_says_why_in_one_line_and_can_be_repeated(
+    hub, tmp_path, monkeypatch, capsys, fault, message, downloads, left
+):
+    with monkeypatch.context() as patch:
+        fault(hub, patch)
         assert main(["fetch", "bert-random"]) == 1
-    line = only_line(capsys)
-    assert re.search(r"could not be downloaded; when online, run `.*fetch bert-random`", line)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(DataError, match="HF_HUB_OFFLINE"):
-        fetch_published("bert-random")
-    assert kept(tmp_path) == (set(), [])
-    assert hub.asked == []
+    assert re.search(message, only_line(capsys))
+    assert hub.got() == downloads
+    names, parts = kept(tmp_path)
+    assert names == left
+    assert parts == [] or message.startswith("Read-only")
+    hub.files = dict(FILES)
+    assert fetched_weights() == FILES[WEIGHTS]
 
 
 def test_an_unknown_name_is_reported_with_similar_names(hub, capsys):
@@ -336,9 +344,7 @@ def test_an_unknown_name_is_reported_with_similar_names(hub, capsys):
 
 def test_a_pickle_is_rejected_before_any_request(hub):
     pickle = HubFile("pytorch_model.bin", 1, "0" * 64)
-    with pytest.raises(
-        ValueError, match=r"pytorch_model.bin is not fetched, since a pickle can run"
-    ):
+    with pytest.raises(ValueError, match=r"pytorch_model.bin is not fetched, since a pickle can"):
         HubModel(REPOSITORY, REVISION, "MIT", (pickle,))
 
 
@@ -370,12 +376,6 @@ def test_a_bar_is_shown_on_request(hub, tmp_path, capsys):
     assert shown.out == f"bert-random: complete in {tmp_path / 'cache'}\n"
 
 
-def test_without_huggingface_hub_a_sentence_says_what_to_install(hub, monkeypatch):
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(DataError, match=r"pip install 'bertlab\[published\]'"):
-        fetch_published("bert-random")
-
-
 @pytest.mark.slow
 def test_another_server_is_named_by_the_environment(hub, tmp_path):
     program = f"""
@@ -404,39 +404,15 @@ def test_the_table_has_complete_models_by_revision_and_hash():
 def test_the_small_files_match_the_table():
     """Reconstructed from their content, so that the table is checked without a download."""
     case = '{{"do_lower_case": {}, "model_max_length": 512}}'.format
-    shared = {
-        "attention_probs_dropout_prob": 0.1,
-        "hidden_act": "gelu",
-        "hidden_dropout_prob": 0.1,
-        "hidden_size": 768,
-        "initializer_range": 0.02,
-        "intermediate_size": 3072,
-        "layer_norm_eps": 1e-12,
-        "max_position_embeddings": 512,
-        "model_type": "bert",
-        "num_attention_heads": 12,
-        "num_hidden_layers": 12,
-        "pad_token_id": 0,
-        "type_vocab_size": 2,
-        "vocab_size": 30522,
-    }
-    base = shared | {
-        "architectures": ["BertForMaskedLM"],
-        "gradient_checkpointing": False,
-        "position_embedding_type": "absolute",
-        "transformers_version": "4.6.0.dev0",
-        "use_cache": True,
-    }
     sizes = {"hidden_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2}
     for name, config, lowered in [
-        ("bert-base-uncased", base, "true"),
-        ("bert-base-cased", base | {"vocab_size": 28996}, "false"),
-        ("google/bert_uncased_L-2_H-128_A-2", shared | sizes | {"intermediate_size": 512}, ""),
+        ("bert-base-uncased", BASE, "true"),
+        ("bert-base-cased", BASE | {"vocab_size": 28996}, "false"),
+        ("google/bert_uncased_L-2_H-128_A-2", SHARED | sizes | {"intermediate_size": 512}, ""),
     ]:
-        said = {"config.json": json.dumps(config, indent=2, sort_keys=True) + "\n"}
-        said |= {"tokenizer_config.json": case(lowered)}
+        said = {"config.json": config_file(config), "tokenizer_config.json": case(lowered).encode()}
         for file in HUB_MODELS[name].files:
-            if content := said.get(file.name, "").encode():
+            if content := said.get(file.name):
                 known = (len(content), hashlib.sha256(content).hexdigest())
                 assert (file.size, file.sha256) == known, f"{name}: {file.name}"
 

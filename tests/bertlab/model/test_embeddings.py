@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,9 +29,3 @@ def test_a_shift_is_a_rotation_that_does_not_depend_on_the_position(position, sh
     turned = sine * angle.cos() + cosine * angle.sin(), cosine * angle.cos() - sine * angle.sin()
     rotated = torch.stack(turned, dim=-1)
     torch.testing.assert_close(rotated, table[position + shift], rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("sizes", [(0, 4), (4, 3), (4, 0)])
-def test_sizes_without_a_sine_and_a_cosine_are_rejected(sizes):
-    with pytest.raises(ValueError, match="max_length must be at least 1 and d_model even"):
-        sinusoidal_positions(*sizes)

@@ -41,11 +41,8 @@ def cited(text):
     """The numbers in "Algorithm 4", "Algorithms 1 and 2", "Algorithms 3 to 5"."""
     numbers = set()
     for first, link, last in re.findall(r"Algorithms? (\d+)(?: (and|to) (\d+))?", text):
-        numbers.add(int(first))
-        if link == "and":
-            numbers.add(int(last))
-        elif link == "to":
-            numbers.update(range(int(first), int(last) + 1))
+        first, last = int(first), int(last or first)
+        numbers |= {first, last} | set(range(first, last) if link == "to" else ())
     return numbers
 
 

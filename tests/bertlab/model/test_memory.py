@@ -33,17 +33,13 @@ def faults(how, numbers):
 
 
 @pytest.mark.skipif(not GLIBC, reason="only glibc has this threshold")
-@pytest.mark.parametrize("megabytes", [8, 80])
-def test_freed_memory_is_used_again(megabytes):
-    pages = megabytes * 2**20 // resource.getpagesize()
-    assert faults("kept", megabytes * 2**20 // 4) < pages / 10  # of forty such tensors
-
-
-@pytest.mark.skipif(not GLIBC, reason="only glibc has this threshold")
-def test_importing_the_model_alone_changes_nothing():
+def test_freed_memory_is_used_again_and_importing_the_model_alone_changes_nothing():
     """Tensors of 80 MB are given back; those of 8 MB glibc learns to keep by itself."""
-    numbers = 80 * 2**20 // 4
-    assert faults("kept", numbers) < faults("as it comes", numbers) / 10
+    pages = 2**20 // resource.getpagesize()  # of a megabyte
+    small, large = (faults("kept", megabytes * 2**20 // 4) for megabytes in (8, 80))
+    assert small < 8 * pages / 10  # of forty such tensors
+    assert large < 80 * pages / 10
+    assert large < faults("as it comes", 80 * 2**20 // 4) / 10
 
 
 def test_it_says_whether_it_could_be_set(monkeypatch):

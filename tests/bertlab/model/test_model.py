@@ -1,7 +1,5 @@
 """The encoder against Hugging Face's BertModel, with the same weights."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -12,7 +10,6 @@ from transformers import BertModel
 
 from bertlab.model import Bert, BertConfig, load_pretrained
 from bertlab.model.pretrained import tensor_names
-from bertlab.model.transformer import Transformer, TransformerConfig
 from tests import small_models
 
 PUBLISHED = {  # L, H, A
@@ -85,11 +82,10 @@ def test_random_weights_of_every_size_give_what_hugging_face_gives(size):
     sizes |= {"vocab_size": 50, "intermediate_size": 4 * d_model}
     with torch.device("meta"):
         reference = BertModel(ReferenceConfig(**sizes, attn_implementation="eager")).eval()
-    tensors = ours.state_dict()
     stacked = {
         name: part
         for mine, theirs in tensor_names(n_layers).items()
-        for name, part in zip(theirs, tensors[mine].chunk(len(theirs)), strict=True)
+        for name, part in zip(theirs, ours.get_parameter(mine).chunk(len(theirs)), strict=True)
     }
     reference.load_state_dict(stacked, strict=True, assign=True)
     reference.embeddings.position_ids = torch.arange(512)[None]
@@ -146,72 +142,6 @@ def test_padding_does_not_change_the_vectors_of_the_tokens(length, padding):
     padded = model(ids, attention_mask=mask).last_hidden_state[:, :length]
     plain = model(ids[:, :length]).last_hidden_state
     torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)
-
-
-IDS = torch.tensor([[1, 2]])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([torch.tensor([[1, 50]])], "ids must be from 0 to 49; got 50"),
-        ([torch.tensor([[1, -1]])], "ids must be from 0 to 49; got -1"),
-        ([torch.ones(1, 9, dtype=torch.long)], "at most max_length=8 tokens per sequence; got 9"),
-        ([torch.ones(1, 3)], "ids must be integers, torch.long; got torch.float32"),
-        ([IDS[0]], r"ids must be \[B, L\] and not empty"),
-        ([IDS[:0]], r"ids must be \[B, L\] and not empty"),
-        ([IDS[:, :0]], r"ids must be \[B, L\] and not empty"),
-        ([IDS, IDS], "segment_ids must be from 0 to 1; got 2"),
-        ([IDS, IDS[:, :1]], "segment_ids must have the shape of ids"),
-        ([IDS, None, torch.ones(1, 3)], r"got \[1, 3\] for 1 sequences of 2 tokens"),
-    ],
-)
-def test_ids_segments_and_masks_that_do_not_match_are_rejected(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        Bert(BertConfig(**SMALL, max_length=8))(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda bert, _: bert([[1, 2]]), "Bert: ids must be a tensor; got a list"),
-        (lambda bert, _: bert(IDS.numpy()), "Bert: ids must be a tensor; got a ndarray"),
-        (lambda bert, _: bert(IDS, [[0, 0]]), "Bert: segment_ids must be a tensor; got a list"),
-        (lambda bert, _: bert(IDS, None, [[1, 1]]), "mask must be a tensor; got a list"),
-        (lambda _, both: both([[1, 2]], IDS), "source_ids must be a tensor; got a list"),
-        (lambda _, both: both(IDS, IDS, [[True] * 2]), "source_mask must be a tensor; got a list"),
-        (lambda _, both: both(IDS, IDS, None, (1, 1)), "target_mask must be a tensor; got a tuple"),
-    ],
-)
-def test_lists_where_tensors_belong_are_named(call, message):
-    with pytest.raises(TypeError, match=message):
-        call(Bert(BertConfig(**SMALL)), Transformer(TransformerConfig(**SMALL)))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"d_model": 770}, "d_model must be divisible by n_heads"),
-        ({"n_layers": 0}, "n_layers must be at least 1; got 0"),
-        ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1"),
-        ({"n_layers": 1.5}, "n_layers must be an integer; got 1.5"),
-        ({"n_layers": True}, "n_layers must be an integer; got True"),
-        ({"vocab_size": math.nan}, "vocab_size must be an integer; got nan"),
-        ({"d_model": "768"}, "d_model must be an integer; got '768'"),
-        ({"max_length": None}, "max_length must be an integer; got None"),
-        ({"n_segments": 0}, "n_segments must be at least 1; got 0"),
-        ({"dropout": "0.1"}, "dropout must be a number; got '0.1'"),
-        ({"dropout": math.nan}, r"dropout must be in \[0, 1\); got nan"),
-        ({"layer_norm_eps": math.nan}, "layer_norm_eps must be at least 0 and finite; got nan"),
-        ({"layer_norm_eps": math.inf}, "layer_norm_eps must be at least 0 and finite; got inf"),
-        ({"layer_norm_eps": -1e-12}, "layer_norm_eps must be at least 0 and finite; got -1e-12"),
-        ({"causal": "no"}, "causal must be True or False; got 'no'"),
-        ({"causal": 1}, "causal must be True or False; got 1"),
-    ],
-)
-def test_values_out_of_range_or_of_another_kind_are_rejected(wrong, message):
-    with pytest.raises(ValueError, match=f"BertConfig: {message}"):
-        BertConfig(**wrong)
 
 
 def test_numbers_of_numpy_are_sizes_too():

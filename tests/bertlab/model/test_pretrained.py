@@ -63,11 +63,20 @@ def batch():
     return ids, segment_ids, mask
 
 
-def assert_same_outputs(ours, theirs):
+def same(ours, theirs):
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def assert_same_outputs(ours, theirs, outputs=2):
     ids, segment_ids, mask = batch()
     expected, got = theirs(ids, mask, segment_ids), ours(ids, segment_ids, mask)
-    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
-    torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
+    for number in range(outputs):
+        same(got[number], expected[number])
+
+
+def assert_refused(folder, kind, message, error=ValueError):
+    with pytest.raises(error, match=message):
+        load_pretrained(folder, kind)
 
 
 def test_what_we_save_transformers_reads_back(kind, tmp_path):
@@ -100,7 +109,7 @@ def test_loading_equals_transformers_and_half_precision_becomes_float32(kind, fo
     assert {tensor.dtype for tensor in loaded.parameters()} == {torch.float32}
 
 
-def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder, prefix):
+def test_of_tensors_that_do_not_fit_three_are_named_and_the_others_counted(kind, folder, prefix):
     key = f"{prefix}encoder.layer.2.attention.self.key.weight"
 
     def damage(tensors):
@@ -109,22 +118,12 @@ def test_missing_unexpected_and_misshapen_tensors_are_listed(kind, folder, prefi
         tensors[key] = torch.zeros(24, 23)
 
     change_tensors(folder, damage)
-    with pytest.raises(ValueError) as error:
-        load_pretrained(folder, kind)
-    assert f"missing: {prefix}pooler.dense.bias" in str(error.value)
-    assert "unexpected: classifier.weight" in str(error.value)
-    assert f"shape of {key}: expected [24, 24], got [24, 23]" in str(error.value)
-
-
-def test_of_many_tensors_that_do_not_fit_three_are_named_and_the_others_counted(kind, folder):
+    misshapen = rf"shape of {key}: expected \[24, 24\], got \[24, 23\]"
+    faults = f"missing: {prefix}pooler.dense.bias; unexpected: classifier.weight; {misshapen}"
+    assert_refused(folder, kind, f"does not fit the model; {faults}$")
     change_config(folder, num_hidden_layers=5)  # the file has three, with 16 tensors each
-    with pytest.raises(ValueError) as error:
-        load_pretrained(folder, kind)
-    message = str(error.value)
-    assert message.count("missing: ") == 3
-    assert "encoder.layer.3.attention.self.query.weight" in message
-    assert message.endswith("; and 29 more")
-    assert len(message) < 500 + len(str(folder))
+    named = f"missing: {prefix}encoder.layer.3.attention.self.query.weight; missing: [^;]+"
+    assert_refused(folder, kind, f"missing: {prefix}pooler.dense.bias; {named}; and 32 more$")
 
 
 @pytest.mark.parametrize(
@@ -144,46 +143,41 @@ def test_sizes_are_compared_before_a_model_is_made(kind, folder, monkeypatch, va
     monkeypatch.setattr(kind, "__init__", Mock(side_effect=AssertionError("a model was made")))
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=f"does not fit the model; .*{message}"):
-            load_pretrained(folder, kind)
+        assert_refused(folder, kind, f"does not fit the model; .*{message}")
         assert tracemalloc.get_traced_memory()[1] < 10e6
     finally:
         tracemalloc.stop()
 
 
-def test_the_old_names_of_the_norms_are_read_as_transformers_reads_them(kind, folder):
-    def rename(tensors):
-        for name in [name for name in tensors if "LayerNorm" in name]:
-            old = name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
-            tensors[old] = tensors.pop(name)
-
-    expected = load_pretrained(folder, kind).state_dict()
-    change_tensors(folder, rename)
-    assert any(name.endswith(".beta") for name in load_file(folder / "model.safetensors"))
-    got = load_pretrained(folder, kind)
-    torch.testing.assert_close(got.state_dict(), expected, rtol=0, atol=0)
-    assert_same_outputs(got, KINDS[kind].from_pretrained(folder).eval())
+def old_norm(name):
+    """The name of a norm's tensor in the first published files."""
+    return name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta")
 
 
 @pytest.mark.parametrize(
-    "before", ["module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module."]
+    "rename",
+    [
+        old_norm,
+        "module.{}".format,
+        "_orig_mod.{}".format,
+        "module._orig_mod.{}".format,
+        "_orig_mod.module.{}".format,
+        lambda name: name.replace("encoder.layer.1.", "encoder.layer.1._orig_mod."),
+    ],
 )
-def test_what_pytorchs_wrappers_put_before_names_is_ignored(kind, folder, before):
+def test_old_names_and_those_of_pytorchs_wrappers_are_read(kind, folder, rename):
     expected = load_pretrained(folder, kind).state_dict()
-    change_tensors(folder, lambda t: [t.update({before + x: t.pop(x)}) for x in list(t)])
-    got = load_pretrained(folder, kind).state_dict()
-    torch.testing.assert_close(got, expected, rtol=0, atol=0)
-
-
-def test_a_name_in_the_middle_of_which_compile_has_written_is_read(kind, folder):
-    expected = load_pretrained(folder, kind).state_dict()
-    old, new = "encoder.layer.1.", "encoder.layer.1._orig_mod."
-    change_tensors(folder, lambda t: [t.update({x.replace(old, new): t.pop(x)}) for x in list(t)])
-    got = load_pretrained(folder, kind).state_dict()
-    torch.testing.assert_close(got, expected, rtol=0, atol=0)
+    before = load_file(folder / "model.safetensors").keys()
+    change_tensors(folder, lambda t: [t.update({rename(x): t.pop(x)}) for x in list(t)])
+    assert before != load_file(folder / "model.safetensors").keys()
+    got = load_pretrained(folder, kind)
+    torch.testing.assert_close(got.state_dict(), expected, rtol=0, atol=0)
+    if rename is old_norm:
+        assert_same_outputs(got, KINDS[kind].from_pretrained(folder).eval())
 
 
 OTHER_TASKS = {
+    ReferenceForPreTraining: [],
     transformers.BertForSequenceClassification: [],
     transformers.BertForMultipleChoice: [],
     transformers.BertForNextSentencePrediction: [],
@@ -200,15 +194,12 @@ def test_the_encoder_of_a_model_for_another_task_is_read(tmp_path, task):
         warnings.simplefilter("always")
         ours = load_pretrained(tmp_path)
     theirs = BertModel.from_pretrained(tmp_path).eval()
-    ids, segment_ids, mask = batch()
-    expected, got = theirs(ids, mask, segment_ids), ours(ids, segment_ids, mask)
-    torch.testing.assert_close(got[0], expected[0], rtol=1e-4, atol=1e-5)
-    if not OTHER_TASKS[task]:
-        assert told == []
-        torch.testing.assert_close(got[1], expected[1], rtol=1e-4, atol=1e-5)
-    else:
+    assert_same_outputs(ours, theirs, outputs=1 if OTHER_TASKS[task] else 2)
+    if OTHER_TASKS[task]:
         assert "has no pooler.dense; drawn at random instead" in str(told[0].message)
         assert torch.equal(ours.pooler.weight, Bert(ours.config).pooler.weight)
+    else:
+        assert told == []
 
 
 def test_a_masked_language_model_guesses_words_and_is_told_what_is_drawn(tmp_path):
@@ -216,40 +207,35 @@ def test_a_masked_language_model_guesses_words_and_is_told_what_is_drawn(tmp_pat
     reference.save_pretrained(tmp_path)
     with pytest.warns(UserWarning, match=r"no pooler\.dense and no cls\.seq_relationship; drawn"):
         ours = load_pretrained(tmp_path, BertForPreTraining)
-    ids, segment_ids, mask = batch()
-    expected = reference(ids, mask, segment_ids).logits
-    torch.testing.assert_close(ours(ids, segment_ids, mask)[0], expected, rtol=1e-4, atol=1e-5)
+    assert_same_outputs(ours, reference, outputs=1)
 
 
-@pytest.mark.parametrize("task", list(OTHER_TASKS)[:5], ids=lambda task: task.__name__)
+@pytest.mark.parametrize(
+    "task", [BertModel, *list(OTHER_TASKS)[1:6]], ids=lambda task: task.__name__
+)
 def test_a_model_that_guesses_no_words_is_rejected_with_what_can_be_read(tmp_path, task):
     reference_model(task, vocab_size=len(WORDS)).save_pretrained(tmp_path)
-    with pytest.raises(
-        ValueError, match=r"missing: cls\.predictions.*load_pretrained\(folder\) re"
-    ):
-        load_pretrained(tmp_path, BertForPreTraining)
+    message = r"missing: cls\.predictions\.bias.*load_pretrained\(folder\) re"
+    assert_refused(tmp_path, BertForPreTraining, message)
 
 
 def test_a_weight_that_is_there_under_two_names_is_rejected(kind, folder, prefix):
     norm = f"{prefix}embeddings.LayerNorm."
     change_tensors(folder, lambda t: t.update({f"{norm}gamma": torch.zeros(24)}))
-    with pytest.raises(ValueError, match=f"must hold each weight once; got {norm}.* and {norm}"):
-        load_pretrained(folder, kind)
+    assert_refused(folder, kind, f"must hold each weight once; got {norm}.* and {norm}")
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.bool, torch.float8_e4m3fn])
 def test_weights_that_are_not_floating_point_numbers_are_rejected(kind, folder, prefix, dtype):
     name = f"{prefix}pooler.dense.bias"
     change_tensors(folder, lambda t: t.update({name: t[name].to(dtype)}))
-    with pytest.raises(ValueError, match=f"dtype of {name}: expected one of F16, BF16, F32, F64"):
-        load_pretrained(folder, kind)
+    assert_refused(folder, kind, f"dtype of {name}: expected one of F16, BF16, F32, F64")
 
 
 def test_a_model_of_another_kind_is_neither_read_nor_written(tmp_path):
     transformer = Transformer(TransformerConfig(20, d_model=8, n_layers=1, n_heads=2, d_ff=8))
     message = "kind must be Bert or BertForPreTraining; got Transformer"
-    with pytest.raises(ValueError, match=message):
-        load_pretrained(BERTLAB_MINI, Transformer)
+    assert_refused(BERTLAB_MINI, Transformer, message)
     with pytest.raises(ValueError, match=r"model must be Bert or .*; got Transformer"):
         save_pretrained(transformer, tmp_path / "new")
     assert not (tmp_path / "new").exists()
@@ -265,16 +251,6 @@ def test_a_pruned_model_is_not_saved_and_the_whole_one_is_pruned_after_loading(k
     again = prune_heads(load_pretrained(save_pretrained(whole, tmp_path / "new"), kind), heads)
     ids, segment_ids, mask = batch()
     assert torch.equal(again(ids, segment_ids, mask)[0], pruned(ids, segment_ids, mask)[0])
-
-
-def test_the_encoder_is_read_without_the_heads_beside_it(tmp_path):
-    model = BertForPreTraining(BertConfig(30, 24, 3, 4, 40, max_length=64), seed=1).eval()
-    encoder = load_pretrained(save_pretrained(model, tmp_path))
-    theirs = BertModel.from_pretrained(tmp_path).eval()
-    ids = batch()[0]
-    ours = encoder(ids).pooler_output
-    assert torch.equal(ours, model.bert(ids).pooler_output)
-    torch.testing.assert_close(ours, theirs(ids).pooler_output, atol=1e-6, rtol=0)
 
 
 def test_the_tokenizer_comes_back_with_its_case(tmp_path):
@@ -293,18 +269,11 @@ def test_the_tokenizer_comes_back_with_its_case(tmp_path):
 )
 def test_what_vocab_txt_cannot_say_comes_back_too(tmp_path, options):
     vocab = {word: id for id, word in enumerate(WORDS)}
-    tokenizer = WordPiece(vocab, **{"special_tokens": BERT_TOKENS} | options)
-    save_pretrained(Bert(BertConfig(len(WORDS), 24, 1, 4, 40)), tmp_path, tokenizer)
-    assert load_tokenizer(tmp_path) == tokenizer
-    plain = WordPiece(vocab, special_tokens=BERT_TOKENS, lowercase=False)
-    save_pretrained(Bert(BertConfig(len(WORDS), 24, 1, 4, 40)), tmp_path, plain)
-    assert load_tokenizer(tmp_path) == plain  # and not what lay there
-
-
-def test_a_bare_encoder_has_no_heads_to_load(tmp_path):
-    reference_model(BertModel).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match=r"missing: cls\.predictions\.bias"):
-        load_pretrained(tmp_path, BertForPreTraining)
+    model = Bert(BertConfig(len(WORDS), 24, 1, 4, 40))
+    for more in (options, {"lowercase": False}):  # the second time, not what lay there
+        tokenizer = WordPiece(vocab, **{"special_tokens": BERT_TOKENS} | more)
+        save_pretrained(model, tmp_path, tokenizer)
+        assert load_tokenizer(tmp_path) == tokenizer
 
 
 def test_an_unembedding_that_is_not_tied_is_rejected(tmp_path):
@@ -314,12 +283,11 @@ def test_an_unembedding_that_is_not_tied_is_rejected(tmp_path):
     change_tensors(tmp_path, lambda t: t.update({copy: t[original].clone()}))
     load_pretrained(tmp_path, BertForPreTraining)
     change_tensors(tmp_path, lambda t: t.update({copy: t[original] + 1}))
-    with pytest.raises(ValueError, match=f"{copy} must equal {original}"):
-        load_pretrained(tmp_path, BertForPreTraining)
+    assert_refused(tmp_path, BertForPreTraining, f"{copy} must equal {original}")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("content", "message"),
     [
         ('{"model_type": "roberta"}', "model_type must be 'bert', as in BERT; got 'roberta'"),
         ('{"add_cross_attention": true}', "add_cross_attention must be False, .* got True"),
@@ -332,18 +300,24 @@ def test_an_unembedding_that_is_not_tied_is_rejected(tmp_path):
         ('{"model_type":', DAMAGED),
         pytest.param("[" * 100_000, DAMAGED, id="deep list"),
         pytest.param('{"a":' * 100_000, DAMAGED, id="deep names"),
+        ({"hidden_size": "24"}, "hidden_size must be an integer; got '24'"),
+        ({"num_hidden_layers": 3.0}, "num_hidden_layers must be an integer; got 3.0"),
+        ({"num_attention_heads": None}, "num_attention_heads must be an integer; got None"),
+        ({"vocab_size": [10]}, r"vocab_size must be an integer; got \[10\]"),
+        ({"hidden_dropout_prob": "0.1"}, "hidden_dropout_prob must be a number; got '0.1'"),
+        ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be at least 0 and finite; got nan"),
+        ({"is_decoder": "no"}, "is_decoder must be True or False; got 'no'"),
+        ({"num_attention_heads": 5}, "is not a BERT's; .* divisible by n_heads"),
+        ({"intermediate_size": 0}, "is not a BERT's; .*d_ff must be at least 1; got 0"),
     ],
 )
-def test_a_configuration_that_is_not_a_berts_is_rejected(kind, folder, text, message):
-    (folder / "config.json").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        load_pretrained(folder, kind)
-
-
-def test_a_folder_without_a_configuration_is_rejected(kind, folder):
-    (folder / "config.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"holds no config\.json"):
-        load_pretrained(folder, kind)
+def test_a_configuration_that_is_not_a_berts_is_rejected(kind, folder, content, message):
+    if isinstance(content, dict):  # values alone: the rest stays as it was
+        change_config(folder, **content)
+        message = f"load_pretrained: .*config.json.*{message}"
+    else:
+        (folder / "config.json").write_text(content)
+    assert_refused(folder, kind, message)
 
 
 def test_a_byte_order_mark_in_the_configuration_changes_nothing(kind, folder):
@@ -358,54 +332,29 @@ def test_a_byte_order_mark_in_the_configuration_changes_nothing(kind, folder):
         ("r1/model/config.json", "r1", r"did you mean .*r1.model\?"),
         ("runs/r1/model/config.json", "runs", r"did you mean .*runs.r1.model\?"),
         ("model/config.json", "model/config.json", r"it is a file: did you mean .*model\?"),
-        (
-            "r1/checkpoints/step-1/x",
-            "r1",
-            "it is a run that has not ended: finish it with --resume",
-        ),
+        ("r1/checkpoints/step-1/x", "r1", "it is a run that has not ended: finish it with --resu"),
         ("hub/pytorch_model.bin", "hub", r"pytorch_model\.bin is a pickle, which is never opened"),
         ("x", "none", "there is no such folder"),
+        ("empty/x", "empty", None),
     ],
 )
 def test_a_folder_without_a_model_is_rejected_with_a_hint(tmp_path, made, given, hint):
     (tmp_path / made).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / made).touch()
-    with pytest.raises(FileNotFoundError, match=rf"holds no config\.json; {hint}"):
-        load_pretrained(tmp_path / given)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"hidden_size": "24"}, "hidden_size must be an integer; got '24'"),
-        ({"num_hidden_layers": 3.0}, "num_hidden_layers must be an integer; got 3.0"),
-        ({"num_attention_heads": None}, "num_attention_heads must be an integer; got None"),
-        ({"vocab_size": [10]}, r"vocab_size must be an integer; got \[10\]"),
-        ({"hidden_dropout_prob": "0.1"}, "hidden_dropout_prob must be a number; got '0.1'"),
-        ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be at least 0 and finite; got nan"),
-        ({"is_decoder": "no"}, "is_decoder must be True or False; got 'no'"),
-        ({"num_attention_heads": 5}, "is not a BERT's; .* divisible by n_heads"),
-        ({"intermediate_size": 0}, "is not a BERT's; .*d_ff must be at least 1; got 0"),
-    ],
-)
-def test_values_that_are_not_sizes_are_named_as_in_the_file(kind, folder, values, message):
-    change_config(folder, **values)
-    with pytest.raises(ValueError, match=f"load_pretrained: .*config.json.*{message}"):
-        load_pretrained(folder, kind)
+    message = r"holds no config\.json" + (f"; {hint}" if hint else "$")
+    assert_refused(tmp_path / given, Bert, message, FileNotFoundError)
 
 
 @pytest.mark.parametrize("kept", [0, 4, 100, 5000])
 def test_a_damaged_weight_file_is_rejected(kind, folder, kept):
     data = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(data[:kept])
-    with pytest.raises(ValueError, match=r"cannot be read .* is the file whole\?"):
-        load_pretrained(folder, kind)
+    assert_refused(folder, kind, r"cannot be read .* is the file whole\?")
 
 
 def test_a_vocabulary_of_another_size_is_rejected(kind, folder, tmp_path):
     (folder / "vocab.txt").write_text("\n".join(WORDS[:-1]) + "\n")
-    with pytest.raises(ValueError, match=r"vocab.txt must have vocab_size=10 lines; got 9"):
-        load_pretrained(folder, kind)
+    assert_refused(folder, kind, r"vocab.txt must have vocab_size=10 lines; got 9")
     tokenizer = WordPiece.from_vocab(folder / "vocab.txt")
     with pytest.raises(ValueError, match=r"tokenizer must have vocab_size=12 words .* got 9"):
         save_pretrained(kind(BertConfig(12, 24, 3, 4, 40)), tmp_path / "new", tokenizer)
@@ -429,7 +378,7 @@ def test_minilm_equals_hugging_face_on_100_real_sentence_pairs():
     # and most at the padding, which nobody reads. In float64 nothing hides behind them.
     for dtype, starts, relative, absolute in (
         (torch.float32, range(0, 100, 25), 1e-5, 2e-5),
-        (torch.float64, (0, 75), 0, 1e-9),
+        (torch.float64, [75], 0, 1e-9),
     ):
         reference.to(dtype), ours.to(dtype)
         close = {"rtol": relative, "atol": absolute}
@@ -447,12 +396,13 @@ def test_minilm_equals_hugging_face_on_100_real_sentence_pairs():
                 expected = reference(ids, mask.long(), segment_ids, **everything)
                 got = ours(ids, segment_ids, mask, **everything)
                 fused = ours(ids, segment_ids, mask)
-            for a, b in zip(got.hidden_states, expected.hidden_states, strict=True):
-                torch.testing.assert_close(a[compared], b[compared], **close)
-            for a, b in zip(got.attentions, expected.attentions, strict=True):
-                of_queries = (x.transpose(1, 2)[compared] for x in (a, b))
-                torch.testing.assert_close(*of_queries, **close)
+            states = [x[compared] for x in expected.hidden_states]
+            torch.testing.assert_close([x[compared] for x in got.hidden_states], states, **close)
+            of_queries = (
+                [x.transpose(1, 2)[compared] for x in output.attentions]
+                for output in (got, expected)
+            )
+            torch.testing.assert_close(*of_queries, **close)
+            torch.testing.assert_close(fused.last_hidden_state[compared], states[-1], **close)
             for output in (got, fused):
-                last = output.last_hidden_state[compared]
-                torch.testing.assert_close(last, expected.last_hidden_state[compared], **close)
                 torch.testing.assert_close(output.pooler_output, expected.pooler_output, **close)

@@ -194,53 +194,6 @@ def test_the_seed_determines_the_weights_and_no_global_state_changes():
     assert Transformer(config).token.weight.std().item() == pytest.approx(24**-0.5, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"d_model": 26}, "divisible by n_heads, .* got d_model=26, n_heads=4"),
-        ({"d_model": 21, "n_heads": 3}, "must be even"),
-        ({"vocab_size": 0}, "vocab_size must be at least 1; got 0"),
-        ({"n_layers": 1.5}, "TransformerConfig: n_layers must be an integer; got 1.5"),
-        ({"pre_norm": "no"}, "pre_norm must be True or False; got 'no'"),
-        ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be at least 0 and finite; got nan"),
-        ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1.0"),
-    ],
-)
-def test_sizes_that_do_not_match_are_rejected(changes, message):
-    with pytest.raises(ValueError, match=message):
-        TransformerConfig(**(SMALL | changes))
-
-
-IDS, LONG = torch.ones(2, 5, dtype=torch.long), torch.ones(2, 61, dtype=torch.long)
-TOKENS = torch.ones(2, 5, dtype=torch.bool)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((IDS[0], IDS), r"source_ids must be \[B, L\] and not empty; got \[5\]"),
-        ((IDS, IDS[:, :0]), r"target_ids must be \[B, L\] and not empty; got \[2, 0\]"),
-        ((IDS.float(), IDS), "source_ids must be integers, torch.long; got torch.float32"),
-        ((IDS, IDS * 40), "target_ids must be from 0 to 39; got 40"),
-        ((LONG, IDS), "source_ids must hold at most max_length=60 tokens per sequence; got 61"),
-        ((IDS, IDS, TOKENS[:, :4]), r"source_mask must be \[B, L\] = \[2, 5\].* got \[2, 4\]"),
-        ((IDS, IDS, TOKENS.float()), "source_mask must be boolean.* got torch.float32"),
-        ((IDS, IDS, ~TOKENS), "source_mask must be True at the first token"),
-        ((IDS, IDS, None, ~TOKENS), "target_mask must be True at the first token"),
-        ((IDS, IDS, None, TOKENS[:1]), r"target_mask must be \[B, L\] = \[2, 5\].* got \[1, 5\]"),
-        ((IDS, IDS[:1]), r"memory must be \[B, L, D\] with B = 1.* got \[2, 5, 24\]"),
-    ],
-)
-def test_mistakes_name_the_argument_what_was_expected_and_what_came(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        model_of()(*arguments)
-
-
-def test_a_memory_of_the_wrong_size_is_rejected():
-    with pytest.raises(ValueError, match=r"memory must be .* D = 24; got \[2, 5, 12\]"):
-        model_of().decode(IDS, torch.zeros(2, 5, 12))
-
-
 def test_dropout_acts_in_training_only():
     model, pairs = model_of(dropout=0.5), batch()
     model.eval()

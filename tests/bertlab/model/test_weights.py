@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from bertlab.data.prepared import names
 from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.heads import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
-from bertlab.pretraining.pairs import ANYWHERE, SAME_CORPUS, SAME_DOCUMENT
+from bertlab.pretraining.pairs import SAME_CORPUS, SAME_DOCUMENT
 from bertlab.tokenizers.wordpiece import WordPiece
 from bertlab.training.evaluation import (
     answers,
@@ -47,23 +48,19 @@ def tokenizer(folder):
 
 
 @pytest.fixture(scope="module")
-def card(folder):
-    return (folder / "README.md").read_text(encoding="utf-8")
+def files(folder):
+    """Its text files, read: the card, and the content of each JSON file by its name."""
+    read = {
+        file.stem: json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")
+    }
+    told = {row.negatives: row for row in read_rows(folder / "next_sentences.json")}
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    return SimpleNamespace(card=card, told=told, settings=read["training"], **read)
 
 
-@pytest.fixture(scope="module")
-def settings(folder):
-    return json.loads((folder / "training.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def measured(folder):
-    return json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def told(folder):
-    return read_rows(folder / "next_sentences.json")
+def line_of(card, name):
+    """The row of a table of the card."""
+    return next(line for line in card.splitlines() if line.startswith(f"| {name} |"))
 
 
 def test_it_is_small_enough_to_travel_with_the_course_and_tells_no_path(folder):
@@ -89,112 +86,93 @@ def test_transformers_reads_the_same_model(folder, model, tokenizer):
 
 
 def test_its_guesses_depend_on_the_sentence(model, tokenizer):
-    gaps = [
-        "the president of the united [MASK].",
-        "once upon a time there [MASK] a king.",
-        "they were not able [MASK] see it.",
-    ]
-    best = [fill_mask(model, tokenizer, gap)[0][0][0] for gap in gaps]
-    assert best == ["states", "was", "to"]
+    for gap, best in (
+        ("the president of the united [MASK].", "states"),
+        ("once upon a time there [MASK] a king.", "was"),
+        ("they were not able [MASK] see it.", "to"),
+    ):
+        assert fill_mask(model, tokenizer, gap)[0][0][0] == best
 
 
-def test_the_card_says_what_was_measured(card, measured, settings):
+def test_the_card_says_what_was_measured(files):
+    measured, settings = files.evaluation, files.settings
     said = {
         f"{measured['mlm_loss']:.3f} nats",
-        f"{measured['mlm_accuracy']:.1%}",
-        f"{measured['mlm_top5']:.1%}",
-        f"{measured['nsp_accuracy']:.1%}",
+        *(f"{measured[name]:.1%}" for name in ("mlm_accuracy", "mlm_top5", "nsp_accuracy")),
         f"{settings['training']['steps']:,} steps",
         f"--steps {settings['training']['steps']} ",
         f"--seed {settings['training']['seed']} ",
         f"--corpus {settings['corpus']} ",
     }
-    missing = {text for text in said if text.replace("%", " %") not in card and text not in card}
-    assert not missing
+    assert not {text for text in said if text not in files.card.replace(" %", "%")}
 
 
-def test_the_card_and_the_readme_say_what_next_sentences_mean(folder, card, measured, told):
-    said = {row.negatives: f"{100 * row.accuracy:.1f} %" for row in told}
-    assert said["any document"] == f"{100 * measured['nsp_accuracy']:.1f} %"
-    for row in told:
-        line = next(line for line in card.splitlines() if line.startswith(f"| {row.negatives} |"))
-        assert line.startswith(f"| {row.negatives} | {said[row.negatives]} | {row.n_pairs:,} |")
-    if folder != BERTLAB_MINI:
-        return
-    asked = ("any document", "any document, answered by the corpora alone", "same corpus")
-    for name in (*asked, "same document"):
+def test_the_card_and_the_readme_say_what_next_sentences_mean(folder, files):
+    said = {name: f"{100 * row.accuracy:.1f} %" for name, row in files.told.items()}
+    assert said["any document"] == f"{100 * files.evaluation['nsp_accuracy']:.1f} %"
+    for name, row in files.told.items():
+        assert line_of(files.card, name).startswith(f"| {name} | {said[name]} | {row.n_pairs:,} |")
+    asked = "any document", "any document, answered by the corpora alone", "same corpus"
+    for name in (*asked, "same document") if folder == BERTLAB_MINI else ():
         assert said[name] in README
 
 
-def test_the_card_tells_each_corpus(folder, card, settings):
-    each = json.loads((folder / "per_corpus.json").read_text(encoding="utf-8"))
-    assert list(each) == names(settings["corpus"])
-    for name, found in each.items():
-        line = next(line for line in card.splitlines() if line.startswith(f"| {name} |"))
+def test_the_card_tells_each_corpus(files):
+    assert list(files.per_corpus) == names(files.settings["corpus"])
+    for name, found in files.per_corpus.items():
         cells = [f"{found['mlm_loss']:.3f} nats", f"{100 * found['mlm_accuracy']:.1f} %"]
-        assert line.split(" | ")[1:3] == cells
+        assert line_of(files.card, name).split(" | ")[1:3] == cells
 
 
-def test_the_curves_end_where_the_card_does(folder, measured, settings):
+def test_the_curves_end_where_the_card_does(folder, files):
     rows = read_metrics(folder / "metrics.jsonl")
     last = [row for row in rows if row["kind"] == "held-out"][-1]
-    assert last["step"] == settings["training"]["steps"]
-    assert last["mlm_loss"] == pytest.approx(measured["mlm_loss"], abs=0.01)  # half precision
+    assert last["step"] == files.settings["training"]["steps"]
+    loss = files.evaluation["mlm_loss"]
+    assert last["mlm_loss"] == pytest.approx(loss, abs=0.01)  # half precision
 
 
 @pytest.fixture(scope="module")
-def held_out(folder, settings, tmp_path_factory):
-    for name in {*names(settings["corpus"]), *OTHER_KINDS}:
+def held_out(folder, files, tmp_path_factory):
+    for name in {*names(files.settings["corpus"]), *OTHER_KINDS}:
         fetched(name)
     return held_out_data(folder, tmp_path_factory.mktemp("held-out"))
 
 
 @pytest.mark.corpora
-def test_held_out_documents_give_the_figures_of_the_card(model, held_out, measured):
-    assert evaluate(model, held_out).as_dict() == pytest.approx(measured, rel=1e-3)
-
-
-class Sample:
-    """Replaces an epoch: only its first batches."""
-
-    def __init__(self, epoch, n_batches):
-        self.epoch, self.starts = epoch, epoch.starts[:n_batches]
-        self.pairs = epoch.pairs
-
-    def __getitem__(self, number):
-        return self.epoch[number]
+def test_held_out_documents_give_the_figures_of_the_card(model, held_out, files):
+    assert evaluate(model, held_out).as_dict() == pytest.approx(files.evaluation, rel=1e-3)
 
 
 def right_in(model, data, n_batches):
-    """Whether the model is right about each pair of the first batches, and those pairs."""
+    """Whether the model is right about each pair of an epoch's first batches."""
     epoch = data.epoch(0)
-    _, right = answers(model, Sample(epoch, n_batches))
-    size = data.batch_size
-    asked = np.concatenate([np.arange(s, s + size) for s in epoch.starts[:n_batches]])
-    asked = asked[asked < len(epoch.pairs)]
-    return right[asked], epoch.pairs[asked]
+    epoch.starts = epoch.starts[:n_batches]
+    _, right = answers(model, epoch)
+    asked = (epoch.starts[:, None] + np.arange(data.batch_size)).flatten()
+    return right[asked[asked < len(epoch.pairs)]]
 
 
 @pytest.mark.corpora
-def test_what_next_sentences_mean_is_found_again(folder, model, held_out, told, tmp_path):
+def test_what_next_sentences_mean_is_found_again(folder, model, held_out, files, tmp_path):
     """Rows that need the model are tested on a sample: all of it takes a minute."""
-    told, data = {row.negatives: row for row in told}, held_out
-    pairs = data.epoch(0).pairs
-    of_a, of_b = corpora_of_pairs(data.store, pairs)
+    told, pairs = files.told, held_out.epoch(0).pairs
+    of_a, of_b = corpora_of_pairs(held_out.store, pairs)
     by_corpora = told["any document, answered by the corpora alone"]
     assert by_corpora.accuracy == pytest.approx(((of_a != of_b) == pairs.not_next).mean())
     assert by_corpora.n_pairs == told["any document"].n_pairs == len(pairs)
-    of_a, of_b = corpora_of_pairs(data.store, with_negatives(data, SAME_CORPUS).epoch(0).pairs)
+    same_corpus = with_negatives(held_out, SAME_CORPUS)
+    of_a, of_b = corpora_of_pairs(held_out.store, same_corpus.epoch(0).pairs)
     assert (of_a == of_b).all()
-    for number, name in enumerate(data.store.corpora):
+    for number, name in enumerate(held_out.store.corpora):
         assert told[f"same corpus: {name}"].n_pairs == (of_a == number).sum()
+    # Of "any document" the card has the figure of the whole held-out text, see above.
     samples = {
-        "any document": with_negatives(data, ANYWHERE),
-        "same corpus": with_negatives(data, SAME_CORPUS),
-        "same document": with_negatives(data, SAME_DOCUMENT),
+        "same corpus": same_corpus,
+        "same document": with_negatives(held_out, SAME_DOCUMENT),
         "any document of another kind: lee": data_of(folder, ["lee"], tmp_path),
     }
     for name, asked in samples.items():
-        right, _ = right_in(model, asked, n_batches=12)
+        right = right_in(model, asked, n_batches=12)
         assert len(right) > 180
         assert binomtest(int(right.sum()), len(right), told[name].accuracy).pvalue > 0.01

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chisquare
 
-from bertlab.pretraining.batches import MULTIPLE, Batch, Position, PretrainingData
+from bertlab.pretraining.batches import MULTIPLE, Batch, Position, PretrainingData, ShortFirst
 from bertlab.pretraining.masking import Masking
-from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS, WordPiece
+from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
 from tests.bertlab.pretraining.numbered_stores import (
     document_of,
     numbered_store,
@@ -64,12 +64,10 @@ def test_a_row_is_what_the_tokenizer_makes_of_the_two_texts(data, numbered):
             first, second = (ids == SEP).nonzero().flatten().tolist()
             texts = tokenizer.decode(ids[:first]), tokenizer.decode(ids[first:second])
             expected = tokenizer.encode(*texts)
-            n = len(expected)
-            assert ids[:n].tolist() == expected.ids
-            assert segments[:n].tolist() == expected.segment_ids
-            assert mask.tolist() == [True] * n + [False] * (len(ids) - n)
-            assert not ids[n:].any()
-            assert not segments[n:].any()
+            n, padding = len(expected), [0] * (len(ids) - len(expected))
+            assert ids.tolist() == expected.ids + padding
+            assert segments.tolist() == expected.segment_ids + padding
+            assert mask.tolist() == [True] * n + padding
 
 
 @pytest.mark.slow
@@ -85,8 +83,7 @@ def test_laws_of_batches(lengths, max_length, batch_size, bucket, seed):
     store = store_in_memory(lengths, tokenizer=tokenizer)
     sizes = {"max_length": max_length, "batch_size": batch_size}
     order = {"bucket": bucket, "seed": seed, "drop_last": False}
-    data = PretrainingData(store, tokenizer, **sizes, **order)
-    epoch = data.epoch(1)
+    epoch = PretrainingData(store, tokenizer, **sizes, **order).epoch(1)
     rows = 0
     for batch in epoch:
         n, width = batch.ids.shape
@@ -107,12 +104,12 @@ def test_laws_of_batches(lengths, max_length, batch_size, bucket, seed):
 
 
 def test_next_sentence_says_what_the_pair_is(data, numbered):
-    starts = numbered[0].sentence_starts[numbered[0].document_starts]
     for batch in data.epoch(2):
         ids = true_ids(batch)
-        ends = (ids == SEP).long().argmax(1)
-        a, b = ids[:, 1], ids.gather(1, ends[:, None] + 1)[:, 0]
-        of_a, of_b = (np.searchsorted(starts, part - 5, side="right") for part in (a, b))
+        second = (ids == SEP).long().argmax(1)[:, None] + 1
+        of_a, of_b = (
+            document_of(numbered[0], x - 5) for x in (ids[:, 1], ids.gather(1, second).T[0])
+        )
         assert ((of_a != of_b) == batch.next_sentence.numpy()).all()
 
 
@@ -149,42 +146,22 @@ def test_of_a_million_tokens_fifteen_percent_are_hidden_as_published(whole_words
     assert n > 1_000_000
     assert within(chosen, n, 0.15)
     assert within(masked, chosen, 0.8)
-    # A random word is the true one by chance once in ten times.
-    assert within(kept, chosen, 0.1 + 0.1 / 10)
+    assert within(kept, chosen, 0.1 + 0.1 / 10)  # a random word is the true one once in ten times
     assert within(int(changed.sum()), chosen, 0.1 * 9 / 10)
     assert not changed[:5].any()
     assert chisquare(changed[5:]).pvalue > CERTAIN
 
 
-def test_whole_words_are_never_split():
-    tokens = [*BERT_SPECIAL_TOKENS, "play", "work", "##er", "##ing", "##s"]
-    vocabulary = {token: id for id, token in enumerate(tokens)}
-    tokenizer = WordPiece(vocabulary, (), BERT_SPECIAL_TOKENS)
-    ids = np.random.default_rng(0).integers(5, 10, size=20_000)
-    store = store_in_memory([[10] * 20] * 100, ids, tokenizer)
-    data = PretrainingData(store, tokenizer, masking=Masking.of(tokenizer, whole_words=True))
-    several = 0
-    for batch in data.epoch(0):
-        ids, predict = true_ids(batch), batch.predict
-        # Truncation may leave a segment to begin in the middle of a word.
-        inside = (ids[:, :-1] >= 5) & (ids[:, 1:] >= 7)
-        assert torch.equal(predict[:, :-1][inside], predict[:, 1:][inside])
-        several += int(predict[:, 1:][inside].sum())
-    assert several > 500
-
-
 @pytest.mark.parametrize("drop_last", [True, False])
 def test_every_pair_of_an_epoch_is_read_once(numbered, drop_last):
-    data = PretrainingData(*numbered, max_length=40, batch_size=8, drop_last=drop_last)
-    epoch = data.epoch(0)
+    epoch = PretrainingData(*numbered, max_length=40, batch_size=8, drop_last=drop_last).epoch(0)
     everything = PretrainingData(*numbered, max_length=40, batch_size=9999, drop_last=False)
     planned = len(everything.epoch(0)[0].ids)
-    sizes = sorted(len(batch.ids) for batch in epoch)
-    read = holes(epoch)
-    assert planned % 8  # otherwise there is no incomplete last batch
-    assert len(read) == (planned - planned % 8 if drop_last else planned)
-    assert sizes[1:] == [8] * (len(sizes) - 1)
-    assert sizes[0] == (8 if drop_last else planned % 8)
+    incomplete = planned % 8
+    assert incomplete  # otherwise there is no incomplete last batch
+    assert len(holes(epoch)) == (planned - incomplete if drop_last else planned)
+    first, *others = sorted(len(batch.ids) for batch in epoch)
+    assert (first, set(others)) == (8 if drop_last else incomplete, {8})
 
 
 @pytest.mark.slow
@@ -197,8 +174,7 @@ def test_pairs_of_similar_length_share_a_batch_in_no_order():
     for bucket in (True, False):
         epoch = PretrainingData(store, tokenizer, bucket=bucket, batch_size=16).epoch(0)
         real = sum(int(batch.attention_mask.sum()) for batch in epoch)
-        places = sum(batch.ids.numel() for batch in epoch)
-        padding.append(1 - real / places)
+        padding.append(1 - real / sum(batch.ids.numel() for batch in epoch))
         widths.append([batch.ids.shape[1] for batch in epoch])
     assert padding[0] < 0.1 < 0.3 < padding[1]
     assert abs(np.corrcoef(widths[0], np.arange(len(widths[0])))[0, 1]) < 0.25
@@ -212,52 +188,63 @@ def test_a_batch_is_a_mixture_of_documents(numbered):
 
 
 @pytest.mark.slow
-def test_workers_make_the_same_batches(data):
-    n = len(data.epoch(0)) + 4  # into the second epoch
-    alone, helped = (list(islice(data.batches(workers=workers), n)) for workers in (0, 2))
-    for (position, batch), (helped_position, helped_batch) in zip(alone, helped, strict=True):
-        assert position == helped_position
-        assert isinstance(helped_batch, Batch)
-        assert same(batch, helped_batch)
-
-
-def test_from_any_position_the_same_batches_follow(data):
-    n = len(data.epoch(0))
-    everything = [(Position(0, 0), None), *islice(data.batches(), 2 * n)]
+@pytest.mark.parametrize("stages", [lambda data: data, lambda data: ShortFirst(data, 4)])
+def test_from_any_position_and_by_workers_the_same_batches_follow(data, stages):
+    data, states = stages(data), (torch.get_rng_state(), np.random.get_state()[1])
+    epoch = data.epoch(0)
+    n = len(epoch)
+    everything = [(Position(0, 0), None), *islice(data.batches(), n + 7)]
     assert everything[n][0] == Position(1, 0)
-    for done in [*range(0, n, 3), n - 1, n, n + 1]:
-        position = everything[done][0]
-        expected = everything[done + 1 : done + 4]
-        again = islice(data.batches(Position(*position)), 3)
-        for (after, batch), (same_after, same_batch) in zip(expected, again, strict=False):
+    starts = [(done, 0, 3) for done in [*range(0, n, 3), n - 1, n, n + 1]]
+    for done, workers, number in [*starts, (0, 2, n + 4)]:  # into the second epoch
+        again = islice(data.batches(everything[done][0], workers), number)
+        expected = everything[done + 1 : done + 1 + number]
+        for (after, batch), (same_after, same_batch) in zip(expected, again, strict=True):
             assert after == same_after
+            assert isinstance(same_batch, Batch)
             assert same(batch, same_batch)
-
-
-def test_a_position_beyond_the_epoch_is_rejected(data):
-    n = len(data.epoch(0))
-    assert next(data.batches(Position(0, n)))[0] == Position(1, 1)
-    for batch in (n + 1, -1):
-        with pytest.raises(ValueError, match=f"which has {n} batches; got batch {batch}"):
-            next(data.batches(Position(0, batch)))
-
-
-def test_a_batch_can_be_made_alone_and_in_any_order(data):
-    one, two = data.epoch(0), data.epoch(0)
-    in_order = list(one)
-    for index in reversed(range(len(two))):
-        assert same(two[index], in_order[index])
-    assert same(two[-1], in_order[-1])
+    assert same(epoch[-1], everything[n][1])
     with pytest.raises(IndexError):
-        two[len(two)]
+        epoch[n]
+    assert torch.equal(torch.get_rng_state(), states[0]), "nothing global is drawn"
+    assert (np.random.get_state()[1] == states[1]).all()
 
 
-def test_another_epoch_has_other_pairs_and_other_masks(numbered):
-    data = PretrainingData(*numbered, max_length=40, batch_size=8)
-    one, two = (holes(data.epoch(number)) for number in (0, 1))
-    both = one.keys() & two.keys()
-    assert 0 < len(both) < len(one) / 2
-    assert sum(one[pair] == two[pair] for pair in both) < len(both) / 4
+def test_short_sequences_come_first_with_as_many_tokens_a_step(data):
+    def some(number, steps):
+        return [batch for _, batch in islice(ShortFirst(data, steps).batches(), number)]
+
+    shapes = [batch.ids.shape for batch in some(8, steps=5)]
+    assert all(rows == 20 and length <= 16 for rows, length in shapes[:5])
+    assert all(rows == 8 and 16 < length <= 40 for rows, length in shapes[5:])
+    assert all(map(same, some(5, steps=2)[2:], data.epoch(0)))
+    short = ShortFirst(data, 1).short
+    once = len(short.epoch(0))
+    batches = some(once + 3, steps=once + 3)  # the text is read again
+    assert all(batch.ids.shape[1] <= 16 for batch in batches)
+    assert same(batches[once], short.epoch(1)[0])  # other pairs, other masks
+
+
+@pytest.mark.parametrize(
+    ("length", "size", "short"), [(64, 8, (16, 32)), (24, 10, (16, 15)), (12, 10, (12, 10))]
+)
+def test_nothing_gets_shorter_than_sixteen_tokens(numbered, length, size, short):
+    first = ShortFirst(PretrainingData(*numbered, max_length=length, batch_size=size), 1).short
+    assert (first.max_length, first.batch_size) == short
+
+
+def test_another_epoch_or_seed_has_other_pairs_and_other_masks(numbered):
+    def read(seed, epoch):
+        return holes(
+            PretrainingData(*numbered, max_length=40, batch_size=8, seed=seed).epoch(epoch)
+        )
+
+    one = read(0, 0)
+    assert one == read(0, 0)
+    for other in (read(0, 1), read(1, 0)):
+        both = one.keys() & other.keys()
+        assert 0 < len(both) < len(one) / 2
+        assert sum(one[pair] == other[pair] for pair in both) < len(both) / 4
 
 
 def test_every_batch_of_every_epoch_has_other_masks():
@@ -268,56 +255,16 @@ def test_every_batch_of_every_epoch_has_other_masks():
         assert (one & other).sum() < one.sum() / 2  # by chance 15 % of them
 
 
-def test_another_seed_gives_other_batches(numbered):
-    one, same_again, other = (
-        holes(PretrainingData(*numbered, max_length=40, batch_size=8, seed=seed).epoch(0))
-        for seed in (0, 0, 1)
-    )
-    assert one == same_again
-    assert len(one.keys() & other.keys()) < len(one) / 2
-
-
 @pytest.mark.slow
 @given(st.lists(st.integers(0, 8), max_size=4))
 def test_rows_put_together_are_the_batch(data, cuts):
     batch = data.epoch(0)[0]
-    edges = sorted([0, *cuts, 8])
-    parts = [batch.rows(start, stop) for start, stop in pairwise(edges)]
+    parts = [batch.rows(start, stop) for start, stop in pairwise(sorted([0, *cuts, 8]))]
     assert same(map(torch.cat, zip(*parts, strict=True)), batch)
-    for part in parts:
-        assert len(part.words) == part.predict.sum()
+    assert all(len(part.words) == part.predict.sum() for part in parts)
 
 
 def test_a_batch_moves_to_a_device_as_a_whole(data):
     moved = data.epoch(0)[0].to("meta")
     assert isinstance(moved, Batch)
     assert {tensor.device.type for tensor in moved} == {"meta"}
-
-
-def test_no_global_random_number_is_drawn(data):
-    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()[1]
-    list(islice(data.batches(workers=1), 2))
-    list(islice(data.batches(), 2))
-    assert torch.equal(torch.get_rng_state(), torch_state)
-    assert (np.random.get_state()[1] == numpy_state).all()
-
-
-def test_what_cannot_be_made_into_batches_is_rejected(numbered):
-    store, tokenizer = numbered
-    whole = PretrainingData(store, tokenizer, batch_size=9999, drop_last=False).epoch(0)
-    assert len(whole) == 1
-    n = len(whole[0].ids)
-    with pytest.raises(ValueError, match=f"at most the number of pairs, {n} in epoch 0; got 9999"):
-        PretrainingData(store, tokenizer, batch_size=9999).epoch(0)
-    with pytest.raises(ValueError, match="batch_size must be at least 1; got 0"):
-        PretrainingData(store, tokenizer, batch_size=0)
-    with pytest.raises(ValueError, match="seed must not be negative; got -1"):
-        PretrainingData(store, tokenizer, seed=-1)
-    for name in ("max_length", "batch_size", "seed"):
-        with pytest.raises(ValueError, match=f"{name} must be an integer; got 16.5"):
-            PretrainingData(store, tokenizer, **{name: 16.5})
-    with pytest.raises(ValueError, match="was written with another tokenizer"):
-        PretrainingData(store, word_tokenizer(3))
-    without = WordPiece({"[UNK]": 0, "a": 1}, (), ("[UNK]",))
-    with pytest.raises(ValueError, match=r"has no \[PAD\]"):
-        PretrainingData(store, without)

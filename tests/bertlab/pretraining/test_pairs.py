@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare, ks_2samp
 
 from bertlab.pretraining.pairs import (
+    ANYWHERE,
+    SAME_CORPUS,
     Negatives,
     Pairs,
     cut_document,
@@ -18,12 +20,13 @@ from bertlab.pretraining.pairs import (
     plan_pairs,
     truncate,
 )
-from tests.bertlab.pretraining.numbered_stores import document_of, numbered_store, store_in_memory
+from tests.bertlab.pretraining.numbered_stores import document_of, store_in_memory
 
 CERTAIN = 1e-6  # a chance so small that it means an error (the seeds are fixed besides)
 LENGTHS = st.lists(
     st.lists(st.integers(1, 30), min_size=1, max_size=12), min_size=2, max_size=8
 ).filter(lambda lengths: any(len(document) > 1 for document in lengths))
+KINDS = [ANYWHERE, SAME_CORPUS, Negatives(same_document=1.0)]
 
 
 def rng(seed=0):
@@ -38,24 +41,21 @@ def random_lengths(n_documents, seed=0, longest=40):
     ]
 
 
-def test_b_of_a_next_pair_is_the_continuation_of_a(tmp_path):
-    # Sentences of one token fill a pair exactly, so that nothing is cut off.
-    store, tokenizer = numbered_store([[1] * 50, [1] * 31, [1] * 2] * 20, tmp_path)
-    pairs = plan_pairs(store, 13, rng())
-    for a_start, a_end, b_start, b_end, not_next in zip(*vars(pairs).values(), strict=True):
-        ids = [*store.ids[a_start:a_end], *store.ids[b_start:b_end]]
-        numbers = [int(word[1:]) for word in tokenizer.decode(ids).split()]
-        follows = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        in_document_of_a = document_of(store, a_start) == document_of(store, b_start)
-        assert follows == in_document_of_a == (not not_next)
-    assert 0 < pairs.not_next.sum() < len(pairs)
+def divided(lengths, n_corpora):
+    """A store in memory whose documents are of several corpora."""
+    counts = [len(part) for part in np.array_split(np.arange(len(lengths)), n_corpora)]
+    corpora = {f"c{n}": count for n, count in enumerate(counts)}
+    return replace(store_in_memory(lengths), corpora=corpora)
 
 
 @pytest.mark.slow
-@given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
-def test_laws_of_pairs(lengths, max_length, seed):
-    store = store_in_memory(lengths)
-    pairs = plan_pairs(store, max_length, rng(seed))
+@settings(max_examples=150)
+@given(
+    LENGTHS, st.integers(1, 4), st.sampled_from(KINDS), st.integers(5, 60), st.integers(0, 2**32)
+)
+def test_laws_of_pairs(lengths, n_corpora, negatives, max_length, seed):
+    store = divided(lengths, n_corpora)
+    pairs = plan_pairs(store, max_length, rng(seed), negatives=negatives)
     assert len(pairs) > 0
     assert (pairs.lengths <= max_length).all()
     assert (pairs.a_start < pairs.a_end).all()
@@ -63,12 +63,21 @@ def test_laws_of_pairs(lengths, max_length, seed):
     of_a, of_b = document_of(store, pairs.a_start), document_of(store, pairs.b_start)
     assert (document_of(store, pairs.a_end - 1) == of_a).all()
     assert (document_of(store, pairs.b_end - 1) == of_b).all()
-    assert ((of_a != of_b) == pairs.not_next).all()
-    gap = pairs.b_start - pairs.a_end
-    is_next = pairs.not_next == 0
+    gap, is_next = pairs.b_start - pairs.a_end, pairs.not_next == 0
+    assert (of_a == of_b)[is_next].all()
     assert (gap[is_next] >= 0).all()
     # Between A and B tokens are missing only where the pair was too long for the room.
     assert (pairs.lengths[is_next & (gap > 0)] == max_length).all()
+    near = ~is_next & (of_a == of_b)
+    if negatives.same_document:  # neither A nor what follows it
+        assert ((pairs.b_end <= pairs.a_start) | (gap > 0))[near].all()
+    else:
+        assert not near.any()
+    if negatives.same_corpus:
+        sizes = np.array(list(store.corpora.values()))
+        corpus_of = np.repeat(range(n_corpora), sizes)
+        has_others = sizes[corpus_of[of_a]] > 1
+        assert (corpus_of[of_a] == corpus_of[of_b])[has_others].all()
 
 
 @pytest.mark.parametrize(
@@ -87,17 +96,22 @@ def test_half_of_all_pairs_are_next(lengths):
     assert abs(pairs.not_next.mean() - 0.5) < 0.02
 
 
+def assert_spans(spans, ends, shares):
+    """Of many spans: start -> end, and how often each start occurs."""
+    starts, counts = np.unique(spans[0], return_counts=True)
+    assert starts.tolist() == list(ends)
+    assert chisquare(counts, len(spans[0]) * np.array(shares)).pvalue > CERTAIN
+    assert set(zip(spans[0].tolist(), spans[1].tolist(), strict=True)) == set(ends.items())
+
+
 def test_where_b_comes_from_tells_nothing_but_that_it_is_elsewhere():
     """All other documents are equally likely, and so are their sentences; its own never occurs."""
     store = store_in_memory([[2, 3, 4], [1], [5] * 4])
     n = 90_000
-    start, end = other_spans(store, np.zeros(n, np.int64), np.full(n, 6), rng())
+    spans = other_spans(store, np.zeros(n, np.int64), np.full(n, 6), rng())
     # Document 1 has one sentence, at 9; document 2 four, at 10, 15, 20 and 25, up to 30.
-    starts, counts = np.unique(start, return_counts=True)
-    assert starts.tolist() == [9, 10, 15, 20, 25]
-    assert chisquare(counts, n * np.array([1 / 2, *[1 / 8] * 4])).pvalue > CERTAIN
-    expected = {9: 10, 10: 20, 15: 25, 20: 30, 25: 30}  # until there are 6 tokens, or no more
-    assert set(zip(start.tolist(), end.tolist(), strict=True)) == set(expected.items())
+    ends = {9: 10, 10: 20, 15: 25, 20: 30, 25: 30}  # until there are 6 tokens, or no more
+    assert_spans(spans, ends, [1 / 2, *[1 / 8] * 4])
 
 
 @pytest.mark.slow
@@ -118,38 +132,6 @@ def test_a_span_from_elsewhere_ends_with_the_sentence_that_fills_it(lengths, tar
         assert end - start == taken
 
 
-def divided(lengths, n_corpora):
-    """A store in memory whose documents are of several corpora."""
-    counts = [len(part) for part in np.array_split(np.arange(len(lengths)), n_corpora)]
-    corpora = {f"c{n}": count for n, count in enumerate(counts)}
-    return replace(store_in_memory(lengths), corpora=corpora)
-
-
-@pytest.mark.slow
-@given(LENGTHS, st.integers(1, 4), st.integers(5, 60), st.integers(0, 2**32))
-def test_negatives_of_the_same_corpus_are_of_another_document(lengths, n_corpora, max_length, seed):
-    store = divided(lengths, n_corpora)
-    pairs = plan_pairs(store, max_length, rng(seed), negatives=Negatives(same_corpus=True))
-    sizes = np.array(list(store.corpora.values()))
-    corpus_of = np.repeat(range(n_corpora), sizes)
-    of_a, of_b = document_of(store, pairs.a_start), document_of(store, pairs.b_start)
-    assert ((of_a != of_b) == pairs.not_next).all()
-    has_others = sizes[corpus_of[of_a]] > 1
-    assert (corpus_of[of_a] == corpus_of[of_b])[has_others].all()
-
-
-@pytest.mark.slow
-@given(LENGTHS, st.integers(5, 60), st.integers(0, 2**32))
-def test_negatives_of_the_same_document_are_neither_a_nor_what_follows(lengths, max_length, seed):
-    store = store_in_memory(lengths)
-    pairs = plan_pairs(store, max_length, rng(seed), negatives=Negatives(same_document=1.0))
-    same = document_of(store, pairs.a_start) == document_of(store, pairs.b_start)
-    near = same & (pairs.not_next == 1)
-    apart = (pairs.b_end <= pairs.a_start) | (pairs.b_start > pairs.a_end)
-    assert apart[near].all()
-    assert same[pairs.not_next == 0].all()
-
-
 def test_half_of_the_negatives_are_of_the_same_document_if_requested():
     store = divided(random_lengths(1000), 2)
     pairs = plan_pairs(store, 48, rng(), negatives=Negatives(same_corpus=True, same_document=0.5))
@@ -166,26 +148,10 @@ def test_every_other_place_of_a_document_is_equally_likely():
     # The chunk is the third and the fourth sentence of document 1, tokens 13 to 18; before it
     # sentences begin at 8 and 11, behind it at 18 and 22.
     arguments = (np.full(n, number) for number in (1, 13, 18, 6))
-    start, end, found = own_spans(store, *arguments, rng())
+    *spans, found = own_spans(store, *arguments, rng())
     assert found.all()
-    starts, counts = np.unique(start, return_counts=True)
-    assert starts.tolist() == [8, 11, 18, 22]
-    assert chisquare(counts).pvalue > CERTAIN
-    expected = {8: 13, 11: 13, 18: 27, 22: 27}  # 6 tokens, but nothing of the chunk
-    assert set(zip(start.tolist(), end.tolist(), strict=True)) == set(expected.items())
-
-
-def test_a_chunk_that_is_all_of_its_document_has_no_other_place():
-    store = store_in_memory([[2, 2], [3, 3, 3], [4]])
-    documents, starts, ends = np.array([0, 1, 1]), np.array([0, 4, 7]), np.array([4, 13, 13])
-    *_, found = own_spans(store, documents, starts, ends, np.full(3, 5), rng())
-    assert found.tolist() == [False, False, True]
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_negatives_with_an_invalid_share_are_rejected(share):
-    with pytest.raises(ValueError, match="same_document must be from 0 to 1"):
-        Negatives(same_document=share)
+    # 6 tokens, but nothing of the chunk
+    assert_spans(spans, {8: 13, 11: 13, 18: 27, 22: 27}, [1 / 4] * 4)
 
 
 def chunks_sentence_by_sentence(lengths, room, draws, short_probability):
@@ -268,17 +234,3 @@ def test_front_and_back_are_truncated_as_often_as_in_bert():
     assert ks_2samp(kept.b_start, [b[0] for _, b in reference]).pvalue > CERTAIN
     assert binomtest(int(kept.a_start.sum()), 17 * n).pvalue > CERTAIN
     assert len(np.unique(kept.b_start)) == 5  # 0 to 4 tokens lost at the front
-
-
-@pytest.mark.parametrize(
-    ("lengths", "max_length", "short_probability", "message"),
-    [
-        ([[3, 3], [3]], 4, 0.1, "max_length must be at least 5.*got 4"),
-        ([[3, 3], [3]], 9, 1.5, "short_probability must be from 0 to 1; got 1.5"),
-        ([[3, 3]], 9, 0.1, "at least two documents.*got 1"),
-        ([[3], [3], [4]], 9, 0.1, "a document of two sentences or more.*its 3 documents"),
-    ],
-)
-def test_what_cannot_be_paired_is_rejected(lengths, max_length, short_probability, message):
-    with pytest.raises(ValueError, match=message):
-        plan_pairs(store_in_memory(lengths), max_length, rng(), short_probability)

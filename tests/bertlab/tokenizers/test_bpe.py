@@ -75,26 +75,3 @@ def test_saving_over_a_file_keeps_the_old_one_when_it_fails(tmp_path, monkeypatc
         BPE.train(SLIDE_TEXTS, 13).save(path)
     assert path.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.json"]
-
-
-@pytest.mark.parametrize("corpus", [[], [""], [" \t\n"]])
-def test_an_empty_corpus_is_rejected(corpus):
-    with pytest.raises(ValueError, match="holds no word"):
-        BPE.train(corpus, 100)
-
-
-def test_unknown_options_and_too_few_symbols_are_rejected():
-    with pytest.raises(ValueError, match='"lowest-id" or "highest-id"; got \'first\''):
-        BPE.train(SLIDE_TEXTS, 15, tie_break="first")
-    with pytest.raises(ValueError, match="punctuation mark"):
-        BPE.train(SLIDE_TEXTS, 15, end_of_word="x")
-    with pytest.raises(ValueError, match="end_of_word must hold a punctuation mark"):
-        BPE({"a": 0, "ax": 1}, end_of_word="x")
-    with pytest.raises(ValueError, match=r"vocab_size must be at least 12.*got 11"):
-        BPE.train(SLIDE_TEXTS, 11)
-
-
-def test_an_unknown_character_without_an_unknown_token_is_rejected():
-    bpe = BPE.train(SLIDE_TEXTS, 14, special_tokens=())
-    with pytest.raises(ValueError, match=r"'z'.*\[UNK\]"):
-        bpe.encode("zoo")

@@ -109,14 +109,3 @@ def test_gpt2s_two_files_are_read_as_hugging_face_writes_them(python_bpe, tmp_pa
     reference = Tokenizer.from_file(str(python_bpe.save(tmp_path / "tokenizer.json")))
     vocab, merges = reference.model.save(str(tmp_path))
     assert ByteBPE.from_gpt2(vocab, merges, special_tokens=()) == python_bpe
-
-
-def test_bad_input_is_rejected_by_name(python_bpe, tmp_path):
-    with pytest.raises(ValueError, match=r"vocab_size must be at least 256.*got 255"):
-        ByteBPE.train(PYTHON_TOPICS[:1], 255)
-    with pytest.raises(ValueError, match="holds no word"):
-        ByteBPE.train([""], 300)
-    with pytest.raises(ValueError, match="all 256 bytes; 255 are missing"):
-        ByteBPE({"a": 0})
-    with pytest.raises(ValueError, match=r"'ab' is not in the vocabulary"):
-        ByteBPE({symbol: id for id, symbol in enumerate(SYMBOL_OF_BYTE)}, [("a", "b")])

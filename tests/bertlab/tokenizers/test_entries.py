@@ -175,24 +175,6 @@ def test_an_entry_that_is_not_a_text_is_named(door, wrong, tmp_path):
     assert f"{door.split(': ')[1]}[1] is " in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", [WordPiece, BPE, ByteBPE])
-@pytest.mark.parametrize("processes", [1, 2])
-def test_training_names_a_text_that_is_missing(kind, processes):
-    with pytest.raises(TypeError, match=r"texts\[1\] is None; omit it"):
-        kind.train(["the cat", None], 300, processes=processes)
-
-
-@pytest.mark.parametrize("wrong", ["[UNK]", {"[UNK]", "[PAD]"}, ["[UNK]", None], {"[UNK]": 0}])
-def test_special_tokens_are_a_list_of_strings(wrong):
-    for call in (
-        lambda: BPE.train(TEXTS, 60, special_tokens=wrong),
-        lambda: WordPiece.train(TEXTS, 60, special_tokens=wrong),
-        lambda: BPE(dict.fromkeys("[UNK]", 0), special_tokens=wrong),
-    ):
-        with pytest.raises(TypeError, match=r": special_tokens must (be a list of|hold) strings"):
-            call()
-
-
 NOT_A_SEQUENCE = {
     "one string; put it into a list": "a cat",
     "one string": b"a cat",

@@ -176,21 +176,23 @@ def test_truncation_and_padding_are_ignored_with_a_warning(saved):
 # Files that no library wrote.
 
 
+ANOTHER_SHAPE = ["[]", "null", "3", '"x"', "{}", '{"model": null}', '{"model": {"type": "BPE"}}']
+
+
 @pytest.mark.parametrize(
-    "content", ["[]", "null", "3", '"x"', "{}", '{"model": null}', '{"model": {"type": "BPE"}}']
+    ("content", "message"),
+    [
+        *((content.encode(), r"not a tokenizer\.json") for content in ANOTHER_SHAPE),
+        *(
+            (content, r"tokenizer\.json is damaged")
+            for content in (DEEP.encode(), b"9" * 5000, b"\xff\xfe", b'{"model": ')
+        ),
+    ],
 )
-def test_json_of_another_shape_is_rejected(saved, content):
+def test_json_of_another_shape_or_that_python_cannot_read_is_rejected(saved, content, message):
     kind, path, _ = saved
-    path.write_text(content)
-    with pytest.raises(ValueError, match=r"not a tokenizer\.json"):
-        kind.load(path)
-
-
-@pytest.mark.parametrize("content", [DEEP, "9" * 5000, b"\xff\xfe", '{"model": '])
-def test_json_that_python_cannot_read_is_rejected(saved, content):
-    kind, path, _ = saved
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ValueError, match=r"tokenizer\.json is damaged"):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
         kind.load(path)
 
 
@@ -287,40 +289,6 @@ def test_with_any_value_in_one_place_the_file_is_read_like_hugging_face_or_rejec
                 assert_same(ours.encode(text, "men"), reference.encode(text, "men"))
 
 
-# What tokenizers are made of.
-
-
-def test_two_letters_are_not_a_pair():
-    vocab = {"a": 0, "b": 1, "ab": 2}
-    for merges in (["ab"], ["a b"], "ab", [("a", "b", "ab")], [("a", 1)]):
-        with pytest.raises(ValueError, match="BPE: merges must be pairs of tokens"):
-            BPE(vocab, merges)
-    assert BPE(vocab, [["a", "b"]]).merges == (("a", "b"),)
-
-
-@pytest.mark.parametrize("vocab", [["a"], 3, {"a": "0"}, {"a": True}, {"a": 1.0}, {3: 0}])
-def test_a_vocabulary_maps_strings_to_whole_numbers(vocab):
-    with pytest.raises(ValueError, match="BPE: vocab must map each token"):
-        BPE(vocab)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("size", [float("nan"), float("inf"), 300.0, "300", None, True])
-def test_a_vocabulary_size_that_is_not_a_whole_number_is_rejected(kind, size):
-    with pytest.raises(ValueError, match=f"vocab_size must be a whole number; got {size!r}"):
-        kind.train(CORPUS, size)
-
-
-def test_only_true_and_false_set_lower_casing():
-    vocab = {"[UNK]": 0, "a": 1}
-    for option in ({"lowercase": "no"}, {"lowercase": None}, {"strip_accents": "no"}):
-        with pytest.raises(ValueError, match=f"WordPiece: {next(iter(option))} must be True"):
-            WordPiece(vocab, **option)
-    for longest in (-1, 1.5, "100", float("nan"), True):
-        with pytest.raises(ValueError, match=r"longest_word .* must be a whole number, 0 or more"):
-            WordPiece(vocab, longest_word=longest)
-
-
 # The other files: vocab.txt, tokenizer_config.json, GPT-2's.
 
 
@@ -346,67 +314,73 @@ def test_a_token_with_a_line_break_is_not_saved_in_vocab_txt(tmp_path, token):
     assert WordPiece.load(broken.save(tmp_path / "tokenizer.json")) == broken
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("[]", r"must hold one JSON object.*got \[\]"),
-        ("null", r"must hold one JSON object.*got None"),
-        (DEEP, r"tokenizer_config\.json is damaged"),
-        ('{"do_lower_case": ', r"tokenizer_config\.json is damaged"),
-        ('{"do_lower_case": "no"}', r"do_lower_case must be true or false; got 'no'"),
-        ('{"do_lower_case": 0}', r"do_lower_case must be true or false; got 0"),
-        ('{"do_lower_case": null}', r"do_lower_case must be true or false; got None"),
-        ('{"strip_accents": "no"}', r"strip_accents must be null or true or false"),
-        ('{"tokenize_chinese_chars": false}', r"tokenize_chinese_chars must be true"),
-        ('{"do_basic_tokenize": false}', r"do_basic_tokenize must be true"),
-        ('{"do_word_tokenize": false}', r"do_word_tokenize must be true; got False"),
-        ('{"tokenizer_class": "BertJapaneseTokenizer"}', r"tokenizer_class .*BertJapanese"),
-        ('{"tokenizer_class": "RobertaTokenizerFast"}', r"tokenizer_class .*RobertaTokenizerFast"),
-        ('{"tokenizer_class": "XLMRobertaTokenizer"}', r"tokenizer_class .*XLMRobertaTokenizer"),
-        ('{"tokenizer_class": "MPNetTokenizer"}', r"tokenizer_class .*MPNetTokenizer"),
-        ('{"tokenizer_class": ["BertTokenizer"]}', r"tokenizer_class .*'BertTokenizer'"),
-        ('{"auto_map": {"AutoTokenizer": ["mine.Mine", null]}}', r"auto_map must be null"),
-        ('{"word_tokenizer_type": "mecab"}', r'word_tokenizer_type must be null or "basic"'),
-        (
-            '{"subword_tokenizer_type": "character"}',
-            r"subword_tokenizer_type must be .*'character'",
-        ),
-        ('{"never_split": ["men"]}', r"never_split must be null or \[\]; got \['men'\]"),
-        ('{"wordpieces_prefix": "@@"}', r"wordpieces_prefix must be \"##\"; got '@@'"),
-        ('{"clean_text": false}', r"clean_text must be true; got False"),
-        ('{"add_prefix_space": true}', r"add_prefix_space must be null or false"),
-        ('{"split_special_tokens": true}', r"split_special_tokens must be null or false"),
-        ('{"truncation_side": "left"}', r'truncation_side must be "right"'),
-        ('{"unk_token": "<unk>"}', r"unk_token has the name '<unk>'; BERT's is \[UNK\]"),
-        ('{"mask_token": "<mask>"}', r"mask_token has the name '<mask>'; BERT's is \[MASK\]"),
-        ('{"cls_token": "[SEP]"}', r"cls_token has the name '\[SEP\]'"),
-        ('{"mask_token": {"content": "[MASK]", "lstrip": true}}', r"mask_token has lstrip true"),
-        ('{"bos_token": "<s>"}', r"bos_token has '<s>', which is not a special token"),
-        ('{"additional_special_tokens": ["[E1]"]}', r"additional_special_tokens has '\[E1\]'"),
-        ('{"extra_special_tokens": {"image_token": "<i>"}}', r"extra_special_tokens has '<i>'"),
-        ('{"added_tokens_decoder": {"40": {"content": "x"}}}', r"added_tokens_decoder has 'x'"),
-    ],
-)
-def test_a_faulty_tokenizer_config_is_rejected_with_file_and_field(tmp_path, content, message):
-    trained(WordPiece).save_vocab(tmp_path / "vocab.txt")
-    (tmp_path / "tokenizer_config.json").write_text(content)
-    with pytest.raises(ValueError, match=message):
-        load_tokenizer(tmp_path)
+CONFIG_FAULTS = [
+    ("[]", r"must hold one JSON object.*got \[\]"),
+    ("null", r"must hold one JSON object.*got None"),
+    (DEEP, r"tokenizer_config\.json is damaged"),
+    ('{"do_lower_case": ', r"tokenizer_config\.json is damaged"),
+    ('{"do_lower_case": "no"}', r"do_lower_case must be true or false; got 'no'"),
+    ('{"do_lower_case": 0}', r"do_lower_case must be true or false; got 0"),
+    ('{"do_lower_case": null}', r"do_lower_case must be true or false; got None"),
+    ('{"strip_accents": "no"}', r"strip_accents must be null or true or false"),
+    ('{"tokenize_chinese_chars": false}', r"tokenize_chinese_chars must be true"),
+    ('{"do_basic_tokenize": false}', r"do_basic_tokenize must be true"),
+    ('{"do_word_tokenize": false}', r"do_word_tokenize must be true; got False"),
+    ('{"tokenizer_class": "BertJapaneseTokenizer"}', r"tokenizer_class .*BertJapanese"),
+    ('{"tokenizer_class": "RobertaTokenizerFast"}', r"tokenizer_class .*RobertaTokenizerFast"),
+    ('{"tokenizer_class": "XLMRobertaTokenizer"}', r"tokenizer_class .*XLMRobertaTokenizer"),
+    ('{"tokenizer_class": "MPNetTokenizer"}', r"tokenizer_class .*MPNetTokenizer"),
+    ('{"tokenizer_class": ["BertTokenizer"]}', r"tokenizer_class .*'BertTokenizer'"),
+    ('{"auto_map": {"AutoTokenizer": ["mine.Mine", null]}}', r"auto_map must be null"),
+    ('{"word_tokenizer_type": "mecab"}', r'word_tokenizer_type must be null or "basic"'),
+    ('{"subword_tokenizer_type": "character"}', r"subword_tokenizer_type must .*'character'"),
+    ('{"never_split": ["men"]}', r"never_split must be null or \[\]; got \['men'\]"),
+    ('{"wordpieces_prefix": "@@"}', r"wordpieces_prefix must be \"##\"; got '@@'"),
+    ('{"clean_text": false}', r"clean_text must be true; got False"),
+    ('{"add_prefix_space": true}', r"add_prefix_space must be null or false"),
+    ('{"split_special_tokens": true}', r"split_special_tokens must be null or false"),
+    ('{"truncation_side": "left"}', r'truncation_side must be "right"'),
+    ('{"unk_token": "<unk>"}', r"unk_token has the name '<unk>'; BERT's is \[UNK\]"),
+    ('{"mask_token": "<mask>"}', r"mask_token has the name '<mask>'; BERT's is \[MASK\]"),
+    ('{"cls_token": "[SEP]"}', r"cls_token has the name '\[SEP\]'"),
+    ('{"mask_token": {"content": "[MASK]", "lstrip": true}}', r"mask_token has lstrip true"),
+    ('{"bos_token": "<s>"}', r"bos_token has '<s>', which is not a special token"),
+    ('{"additional_special_tokens": ["[E1]"]}', r"additional_special_tokens has '\[E1\]'"),
+    ('{"extra_special_tokens": {"image_token": "<i>"}}', r"extra_special_tokens has '<i>'"),
+    ('{"added_tokens_decoder": {"40": {"content": "x"}}}', r"added_tokens_decoder has 'x'"),
+]
+OTHER_FAULTS = [
+    ("added_tokens.json", '{"[E1]": 40}', r"added_tokens\.json: the file has '\[E1\]'"),
+    ("special_tokens_map.json", '{"pad_token": "<pad>"}', r"pad_token has the name '<pad>'"),
+    ("special_tokens_map.json", "[]", r"must hold one JSON object"),
+    ("config.json", '{"tokenizer_class": "BertJapaneseTokenizer"}', "BertJapaneseTokenizer"),
+]
+CONFIG = "tokenizer_config.json"
+CONTRADICTIONS = [
+    (CONFIG, '{"do_lower_case": true}', r"do_lower_case is true, but tokenizer\.json has false"),
+    (CONFIG, '{"model_max_length": 9}', r"do_lower_case is missing and means true, but"),
+    (CONFIG, '{"do_lower_case": false, "strip_accents": true}', r"strip_accents is true, but"),
+    (CONFIG, '{"do_lower_case": false, "mask_token": "<m>"}', r"mask_token has the name '<m>'"),
+    (CONFIG, '{"do_lower_case": false, "eos_token": "<s>"}', r"eos_token has '<s>', which is not"),
+    ("added_tokens.json", '{"<s>": 40}', r"the file has '<s>', which is not a special token"),
+    ("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n", r"vocab\.txt and .* differ in"),
+    ("vocab.txt", "[UNK]\n[PAD]\n", r"vocab\.txt and .* the same tokens and ids; .* '\[UNK\]'"),
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("main", "name", "content", "message"),
     [
-        ("added_tokens.json", '{"[E1]": 40}', r"added_tokens\.json: the file has '\[E1\]'"),
-        ("special_tokens_map.json", '{"pad_token": "<pad>"}', r"pad_token has the name '<pad>'"),
-        ("special_tokens_map.json", "[]", r"must hold one JSON object"),
-        ("config.json", '{"tokenizer_class": "BertJapaneseTokenizer"}', "BertJapaneseTokenizer"),
+        *(("vocab.txt", CONFIG, *fault) for fault in CONFIG_FAULTS),
+        *(("vocab.txt", *fault) for fault in OTHER_FAULTS),
+        *(("tokenizer.json", *fault) for fault in CONTRADICTIONS),
     ],
 )
-def test_a_file_beside_a_vocabulary_that_it_cannot_add_to_is_rejected(
-    tmp_path, name, content, message
+def test_a_faulty_file_beside_the_tokenizer_is_rejected_with_file_and_field(
+    tmp_path, main, name, content, message
 ):
-    trained(WordPiece).save_vocab(tmp_path / "vocab.txt")
+    ours = trained(WordPiece, lowercase=main == "vocab.txt")
+    (ours.save_vocab if main == "vocab.txt" else ours.save)(tmp_path / main)
     (tmp_path / name).write_text(content)
     with pytest.raises(ValueError, match=message):
         load_tokenizer(tmp_path)
@@ -435,30 +409,6 @@ def test_a_folder_with_tokenizer_json_alone_is_read_as_the_file(tmp_path):
     assert load_tokenizer(tmp_path) == ours
     ours.save_vocab(tmp_path / "vocab.txt")
     assert load_tokenizer(tmp_path) == ours  # and not lower-cased, vocab.txt's default
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (None, '{"do_lower_case": true}', r"do_lower_case is true, but tokenizer\.json has false"),
-        (None, '{"model_max_length": 9}', r"do_lower_case is missing and means true, but"),
-        (None, '{"do_lower_case": false, "strip_accents": true}', r"strip_accents is true, but"),
-        (None, '{"do_lower_case": false, "mask_token": "<m>"}', r"mask_token has the name '<m>'"),
-        (
-            None,
-            '{"do_lower_case": false, "eos_token": "<s>"}',
-            r"eos_token has '<s>', which is not",
-        ),
-        ("added_tokens.json", '{"<s>": 40}', r"the file has '<s>', which is not a special token"),
-        ("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n", r"vocab\.txt and .* differ in"),
-        ("vocab.txt", "[UNK]\n[PAD]\n", r"vocab\.txt and .* the same tokens and ids; .* '\[UNK\]'"),
-    ],
-)
-def test_a_file_that_contradicts_tokenizer_json_is_rejected(tmp_path, name, content, message):
-    trained(WordPiece, lowercase=False).save(tmp_path / "tokenizer.json")
-    (tmp_path / (name or "tokenizer_config.json")).write_text(content)
-    with pytest.raises(ValueError, match=message):
-        load_tokenizer(tmp_path)
 
 
 def test_a_class_that_adds_cls_and_sep_contradicts_a_file_that_does_not(tmp_path):

@@ -1,4 +1,4 @@
-"""WordPiece's criteria: the formulas by hand, and training against counting everything again."""
+"""The criteria of BPE and WordPiece: the formulas by hand, and training against a full recount."""
 
 import random
 from collections import Counter
@@ -17,8 +17,6 @@ from bertlab.tokenizers.wordpiece import first_pieces, gain, glue, learn_pieces,
 
 counts = st.sampled_from([1, 1, 2, 3, 10, 100])
 corpora = st.dictionaries(st.text("abc", min_size=1, max_size=9), counts, min_size=1, max_size=12)
-
-
 # Words in pieces of several letters, as if training continued from an earlier one: `abb` can be
 # made from `a` + `##bb` and from `ab` + `##b`.
 parts = st.lists(st.sampled_from(["a", "b", "ab", "ba", "bb"]), min_size=2, max_size=9)
@@ -32,20 +30,17 @@ def with_ids(words):
     return words, {symbol: id for id, symbol in enumerate(symbols)}
 
 
-def in_pieces(word_counts):
-    return with_ids({first_pieces(word): count for word, count in word_counts.items()})
+def in_pieces(word_counts, cut=first_pieces):
+    return with_ids({cut(word): count for word, count in word_counts.items()})
 
 
 def joined(word, pair, join=glue):
     """The word with every occurrence of the pair joined, from left to right."""
     done, i = [], 0
     while i < len(word):
-        if word[i : i + 2] == pair:
-            done.append(join(*pair))
-            i += 2
-        else:
-            done.append(word[i])
-            i += 1
+        found = word[i : i + 2] == pair
+        done.append(join(*pair) if found else word[i])
+        i += 1 + found
     return tuple(done)
 
 
@@ -75,107 +70,75 @@ def joins(words, pair):
     return sum(count * (len(word) - len(joined(word, pair))) for word, count in words.items())
 
 
-def brute_force(words, vocab, vocab_size, criterion, min_frequency, sign):
-    """Count everything before each merge: occurrences for the likelihood, joins for the gain."""
+def brute_force(words, vocab, vocab_size, criterion, min_frequency=1, sign=1):
+    """Count everything before each merge: joins for the gain, occurrences for all others."""
     vocab, merges, gains = dict(vocab), [], []
+    join = add if criterion == "BPE" else glue
     while len(vocab) < vocab_size:
-        n, best = occurrences(words), None
-        for pair, count in count_pairs(words).items():
-            a, b = pair
-            times = count if criterion == "likelihood" else joins(words, pair)
-            if times < min_frequency:
-                continue
-            rest = (n[a], n[b], n.total(), n[glue(a, b)], a == b)
-            score = times / (n[a] * n[b]) if criterion == "likelihood" else gain(times, *rest)
-            key = (-score, sign * vocab[a], sign * vocab[b])
-            if best is None or key < best[0]:
-                best = (key, pair, rest)
-        if best is None or best[0][0] >= 0:
+        n, ranked = occurrences(words), {}
+        for (a, b), count in count_pairs(words).items():
+            times = joins(words, (a, b)) if criterion == "gain" else count
+            rest = n[a], n[b], n.total(), n[join(a, b)], a == b
+            scores = {"likelihood": times / (n[a] * n[b])}
+            scores["gain"] = gain(times, *rest) if criterion == "gain" else None
+            key = -scores.get(criterion, times), sign * vocab[a], sign * vocab[b]
+            if times >= min_frequency:
+                ranked[key] = (a, b), rest
+        if not ranked or min(ranked)[0] >= 0:
             break
-        _, pair, rest = best
+        pair, rest = ranked[min(ranked)]
         merges.append(pair)
-        gains.append(gain(joins(words, pair), *rest))
-        vocab.setdefault(glue(*pair), len(vocab))
-        words = merge_all(words, pair)
-    return vocab, merges, gains
+        gains.append(gain(joins(words, pair), *rest) if join is glue else None)
+        vocab.setdefault(join(*pair), len(vocab))
+        words = merge_all(words, pair, join)
+    return (vocab, merges, gains) if join is glue else (vocab, merges)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
-@pytest.mark.parametrize("criterion", ["likelihood", "gain"])
-@given(word_counts=corpora, room=st.integers(1, 40), min_frequency=st.integers(1, 3))
-def test_training_equals_counting_everything_again(
-    criterion, tie_break, word_counts, room, min_frequency
-):
-    words, vocab = in_pieces(word_counts)
-    sign = 1 if tie_break == "lowest-id" else -1
-    size = len(vocab) + room
-    expected = brute_force(words, vocab, size, criterion, min_frequency, sign)
+def learn(words, vocab, vocab_size, criterion, min_frequency=1, sign=1):
+    """The same by the library."""
+    tie_break = "lowest-id" if sign == 1 else "highest-id"
     options = {"min_frequency": min_frequency, "tie_break": tie_break}
-    assert learn_pieces(words, vocab, size, criterion=criterion, **options) == expected
-    with plain():
-        assert learn_pieces(words, vocab, size, criterion=criterion, **options) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("criterion", ["likelihood", "gain"])
-@settings(max_examples=200)
-@given(words=cuts, room=st.integers(1, 30))
-def test_pieces_that_can_be_made_in_two_ways(criterion, words, room):
-    words, vocab = with_ids(words)
-    size = len(vocab) + room
-    expected = brute_force(words, vocab, size, criterion, 1, 1)
-    assert learn_pieces(words, vocab, size, criterion=criterion) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.corpora
-@pytest.mark.parametrize("criterion", ["likelihood", "gain"])
-def test_training_on_real_words_equals_counting_everything_again(criterion):
-    texts = [sentence.lower() for sentence in data.documents("books")[3]]
-    words, vocab = in_pieces(dict(count_words(texts).most_common(250)))
-    expected = brute_force(words, vocab, len(vocab) + 60, criterion, 2, 1)
-    got = learn_pieces(words, vocab, len(vocab) + 60, criterion=criterion, min_frequency=2)
-    assert got == expected
-
-
-def most_frequent_first(words, vocab, vocab_size, join=glue, sign=1):
-    """Count all pairs before each merge."""
-    merges, ids = [], dict(vocab)
-    while len(ids) < vocab_size and (pairs := count_pairs(words)):
-        best = min(pairs, key=lambda pair: (-pairs[pair], *(sign * ids[part] for part in pair)))
-        merges.append(best)
-        ids.setdefault(join(*best), len(ids))
-        words = merge_all(words, best, join)
-    return ids, merges
-
-
-def by_frequency(words, vocab, vocab_size, join=glue, **options):
-    """The library's vocabulary and merges: of BPE, or of WordPiece by frequency."""
-    if join is add:
+    if criterion == "BPE":
         return learn_merges(words, vocab, vocab_size, **options)
-    return learn_pieces(words, vocab, vocab_size, criterion="frequency", **options)[:2]
+    return learn_pieces(words, vocab, vocab_size, criterion=criterion, **options)
 
 
-@pytest.mark.parametrize("tie_break", ["lowest-id", "highest-id"])
-@pytest.mark.parametrize(("join", "split"), [(add, tuple), (glue, first_pieces)])
-@given(word_counts=corpora, room=st.integers(1, 40))
-def test_by_frequency_merges_are_those_of_counting_pairs(tie_break, join, split, word_counts, room):
-    words, vocab = with_ids({split(word): count for word, count in word_counts.items()})
-    size, sign = len(vocab) + room, 1 if tie_break == "lowest-id" else -1
-    expected = most_frequent_first(words, vocab, size, join, sign)
-    assert by_frequency(words, vocab, size, join, tie_break=tie_break) == expected
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", ["likelihood", "gain", "frequency", "BPE"])
+@settings(max_examples=120)
+@given(corpora, cuts, st.integers(1, 40), st.integers(1, 3), st.sampled_from([1, -1]))
+def test_training_equals_counting_everything_again(
+    criterion, word_counts, pieces, room, min_frequency, sign
+):
+    words, vocab = in_pieces(word_counts, tuple if criterion == "BPE" else first_pieces)
+    asked = words, vocab, len(vocab) + room, criterion, min_frequency, sign
+    expected = brute_force(*asked)
+    assert learn(*asked) == expected
     with plain():
-        assert by_frequency(words, vocab, size, join, tie_break=tie_break) == expected
+        assert learn(*asked) == expected
+    if criterion != "BPE":  # a pair may become as frequent as the last merge
+        words, vocab = with_ids(pieces)
+        asked = words, vocab, len(vocab) + room, criterion
+        assert learn(*asked) == brute_force(*asked)
 
 
 @pytest.mark.slow
 @pytest.mark.corpora
-def test_by_frequency_on_real_words():
-    texts = [sentence.lower() for document in data.documents("books")[:9] for sentence in document]
-    words, vocab = in_pieces(dict(count_words(texts).most_common(2_000)))
-    expected = most_frequent_first(words, vocab, len(vocab) + 150)
-    assert by_frequency(words, vocab, len(vocab) + 150) == expected
+@pytest.mark.parametrize(
+    ("criterion", "documents", "n_words", "room", "min_frequency"),
+    [
+        ("likelihood", slice(3, 4), 250, 60, 2),
+        ("gain", slice(3, 4), 250, 60, 2),
+        ("frequency", slice(9), 2_000, 150, 1),
+    ],
+)
+def test_training_on_real_words_equals_counting_everything_again(
+    criterion, documents, n_words, room, min_frequency
+):
+    texts = [text.lower() for document in data.documents("books")[documents] for text in document]
+    words, vocab = in_pieces(dict(count_words(texts).most_common(n_words)))
+    asked = words, vocab, len(vocab) + room, criterion, min_frequency
+    assert learn(*asked) == brute_force(*asked)
 
 
 @given(corpora)
@@ -235,14 +198,5 @@ def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkey
         words, vocab = in_pieces(count_words([texts]))
         size, frequency = len(vocab) + draw.randint(1, 6), draw.randint(1, 2)
         for criterion in ("likelihood", "gain"):
-            expected = brute_force(words, vocab, size, criterion, frequency, 1)
-            got = learn_pieces(words, vocab, size, criterion=criterion, min_frequency=frequency)
-            assert got == expected, texts
-
-
-@given(cuts, st.integers(1, 30))
-def test_by_frequency_a_count_may_rise_above_that_of_the_last_merge(words, room):
-    # x before ab + c, then x before a + bc: the pair of x and abc is as frequent as both.
-    words, vocab = with_ids(words)
-    expected = most_frequent_first(words, vocab, len(vocab) + room)
-    assert by_frequency(words, vocab, len(vocab) + room) == expected
+            asked = words, vocab, size, criterion, frequency
+            assert learn(*asked) == brute_force(*asked), texts
