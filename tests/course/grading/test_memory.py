@@ -1,5 +1,7 @@
 """The students' memory and processor time, measured from outside, and their groups of processes."""
 
+# ruff: noqa: E501 (submitted code is not wrapped)
+
 import contextlib
 import errno
 import os
@@ -16,10 +18,10 @@ from course.grading.memory import Watch, megabytes_of, processor_seconds, studen
 from course.grading.sandbox import Sandbox, protection, why_no_sandbox
 from course.settings import Limits
 from tests.course.grading.hostile.resources import DEAF_TO_CHILDREN
-from tests.course.grading.hostile.small import named_codes
 
 LIMITS = Limits(call_seconds=9, submission_seconds=60, memory_mb=300, processes=40, disk_mb=8)
-inside = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
+works = pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
+slow = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,6 @@ def sandbox():
 def after(sandbox, source):
     """The processes that exist after a cell, and what it printed."""
     channel = Channel(sandbox.fork())
-    source = f"import array, os, socket, time\n{source}"
     order = {"do": "run", "source": source, "seconds": 9, "most_characters": 1000}
     end = time.monotonic() + 60
     channel.send(order)
@@ -44,57 +45,42 @@ def after(sandbox, source):
     sandbox.stop()
 
 
-# Code, and the MB that it holds: its name, at least, and at most.
-HELD = named_codes("""
-# nothing: 0 10
-pass
-# a list: 100 112
-hoard = bytearray(100 * 2 ** 20)
-for n in range(0, len(hoard), 4096): hoard[n] = 1
-# a child, which shares it: 100 120
-hoard = b"1" * (100 * 2 ** 20)
-if os.fork() == 0: time.sleep(60)
-time.sleep(0.3)
-# open sockets: 81 92
-hoard = [socket.socketpair() for _ in range(100)]
-# sockets for datagrams: 97 108
-hoard = [socket.socket(1, socket.SOCK_DGRAM) for _ in range(40)]
-# sockets on the way: 48 58
-hoard = [socket.socketpair() for _ in range(10)]
-for n in range(100):
-    a, b = socket.socketpair()
-    handle = array.array("i", [a.fileno()])
-    hoard[n % 10][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, handle)])
-    a.close(); b.close()
-# sockets that nobody has accepted: 81 92
-server = socket.socket(1)
-server.bind("\\0x")
-server.listen(500)
-for _ in range(200):
-    one = socket.socket(1)
-    one.connect("\\0x")
-    one.close()
-""")
+HELD = {  # code, and the MB that it holds: at least, and at most
+    "nothing": ("", 0, 10),
+    "a list": ("hoard = bytearray(100 * 2 ** 20)\nfor n in range(0, len(hoard), 4096): hoard[n] = 1", 100, 112),
+    "a child, which shares it": (
+        "import os, time\nhoard = b'1' * (100 * 2 ** 20)\nif os.fork() == 0: time.sleep(60)\ntime.sleep(0.3)", 100, 120,
+    ),
+    "open sockets": ("import socket\nhoard = [socket.socketpair() for _ in range(100)]", 81, 92),
+    "sockets for datagrams": (
+        "import socket\nhoard = [socket.socket(1, socket.SOCK_DGRAM) for _ in range(40)]", 97, 108,
+    ),
+    "sockets on the way": (
+        "import array, socket\nhoard = [socket.socketpair() for _ in range(10)]\n"
+        "for n in range(100):\n    a, b = socket.socketpair()\n"
+        "    hoard[n % 10][0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [a.fileno()]))])\n"
+        "    a.close(); b.close()", 48, 58,
+    ),
+    "sockets that nobody has accepted": (
+        "import socket\nserver = socket.socket(1)\nserver.bind('\\0x')\nserver.listen(500)\n"
+        "for _ in range(200):\n    one = socket.socket(1)\n    one.connect('\\0x')\n    one.close()", 81, 92,
+    ),
+}  # fmt: skip
 
 
-@inside
-@pytest.mark.slow
-@pytest.mark.parametrize("about", HELD)
-def test_what_students_hold_is_counted(about, sandbox):
-    least, most = map(int, about.split(": ")[1].split())
+@works
+@slow
+@pytest.mark.parametrize("name", HELD)
+def test_what_students_hold_is_counted(name, sandbox):
+    source, least, most = HELD[name]
     with after(sandbox, "") as (pids, _):
         before = megabytes_of(pids)
-    with after(sandbox, HELD[about]) as (pids, _):
+    with after(sandbox, source) as (pids, _):
         assert least - 2 <= megabytes_of(pids) - before <= most
         assert memory._at_most(pids) >= megabytes_of(pids) - 8  # for the kernel's rounding
 
 
-MANY_PAGES = """
-hoard = b"1" * (100 * 2 ** 20)
-for _ in range(5):
-    if os.fork() == 0: time.sleep(60)
-time.sleep(0.3)
-"""
+MANY_PAGES = "import os, time\nhoard = b'1' * (100 * 2 ** 20)\nfor _ in range(5):\n    if os.fork() == 0: time.sleep(60)\ntime.sleep(0.3)"
 HONEST = """
 import multiprocessing, subprocess, torch
 class Twice(torch.utils.data.Dataset):
@@ -109,8 +95,8 @@ with multiprocessing.Pool(2) as pool:
 """
 
 
-@inside
-@pytest.mark.slow
+@works
+@slow
 def test_processes_that_share_their_memory_may_go_on_and_are_offered_to_the_kernel(sandbox):
     with after(sandbox, "") as (pids, _):
         assert Watch(LIMITS).look(pids) is False
@@ -131,16 +117,16 @@ def score(pid):
         return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
 
 
-@inside
-@pytest.mark.slow
+@works
+@slow
 def test_honest_processes_of_their_own_work(sandbox):
     with after(sandbox, HONEST) as (pids, said):
         assert said.split("\n") == ["[[0, 2, 4, 6], [8, 10, 12, 14]]", "3", "", "3", "", "[1, 2]"]
         assert Watch(LIMITS).look(pids) is False
 
 
-@inside
-@pytest.mark.slow
+@works
+@slow
 def test_the_time_of_children_counts_although_their_end_is_ignored(sandbox):
     with after(sandbox, "") as (pids, _):
         before = processor_seconds(pids, None)
@@ -155,8 +141,11 @@ def test_the_time_of_children_counts_although_their_end_is_ignored(sandbox):
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     """A folder like that of cgroup v2, which this process may use."""
-    files = {"controllers": "cpu memory pids\n", "subtree_control": "", "procs": "1\n2"}
-    for name, text in files.items():
+    for name, text in (
+        ("controllers", "cpu memory pids\n"),
+        ("subtree_control", ""),
+        ("procs", "1\n2"),
+    ):
         (tmp_path / f"cgroup.{name}").write_text(text)
     monkeypatch.setattr(cgroups, "MOUNTED", tmp_path)
     monkeypatch.setattr(cgroups, "SYSTEMD", tmp_path / "none")
@@ -248,8 +237,8 @@ def mounted():
     return places[0] if places and os.access(places[0], os.W_OK) else None
 
 
-@inside
-@pytest.mark.slow
+@works
+@slow
 @pytest.mark.skipif(mounted() is None, reason="no cgroup v2 that may be written to")
 def test_a_real_group_has_the_time_of_all_processes_and_is_removed(monkeypatch):
     monkeypatch.setattr(cgroups, "MOUNTED", mounted())
@@ -276,7 +265,9 @@ def test_one_line_says_what_protects_this_machine(monkeypatch):
     assert protection() == "Protection here: none, bubblewrap is missing"
     monkeypatch.setattr(module, "why_no_sandbox", lambda: None)
     monkeypatch.setattr(module, "bubblewrap", lambda: shutil.which("echo"))
-    expected = {"no group": "by watching (no group)", None: "by the kernel (cgroup v2)"}
-    for why, said in expected.items():
+    for why, said in (
+        ("no group", "by watching (no group)"),
+        (None, "by the kernel (cgroup v2)"),
+    ):
         monkeypatch.setattr(cgroups, "why_no_group", lambda why=why: why)
         assert f"memory limited {said}, run as " in protection()
