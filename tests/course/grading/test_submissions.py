@@ -18,23 +18,8 @@ from course.grading.grader import Grader
 from course.grading.sandbox import why_no_sandbox
 from course.grading.submissions import read_submission
 from course.settings import Limits
-from tests.course.grading.damaged import (
-    ANSWERS,
-    ASSIGNMENT,
-    CODE,
-    FULL,
-    GIVEN,
-    PLAN,
-    STUB,
-    TESTS,
-    as_type,
-    at,
-    code,
-    graded,
-    right,
-    text,
-    written,
-)
+from tests.course.grading import damaged
+from tests.course.grading.damaged import ANSWERS, ASSIGNMENT, CODE, at, code, graded, right, text
 
 RELEASE = {one.id: one.source for one in ASSIGNMENT.release.cells}
 
@@ -48,8 +33,8 @@ def png(width):
 def with_source(**sources):
     """The right notebook with other sources of some cells."""
     cells = right()
-    for id, source in sources.items():
-        cells[at(cells, id)]["source"] = source
+    for name, source in sources.items():
+        cells[at(cells, name.replace("_", "-"))]["source"] = source
     return cells
 
 
@@ -64,7 +49,11 @@ def put(cells, id, *new, below=True):
 
 
 def as_types(cells, kind, *ids):
-    return [as_type(kind, one) if one["id"] in ids else one for one in cells]
+    return [damaged.as_type(kind, one) if one["id"] in ids else one for one in cells]
+
+
+def answer_of(submission):
+    return next(one for one in submission.cells if one.id == "second")
 
 
 def unmarked(cells):
@@ -86,10 +75,11 @@ def joined(cells, *ids):
 
 
 LATE_IMPORT = {
-    "imports": f"{GIVEN['imports']}\nimport itertools as it",
+    "imports": f"{damaged.GIVEN['imports']}\nimport itertools as it",
     "count": "def count(words):\n    return Counter(it.chain(words))",
 }
-BELOW = f"{RELEASE['second-question']}\n\nMy answer: {ANSWERS['second']}"
+QUESTION = RELEASE["second-question"]
+BELOW = f"{QUESTION}\n\nMy answer: {ANSWERS['second']}"
 # All points, and a line for each of these kinds.
 FOUND = {
     "two solutions joined": (joined(right(), "count", "most"), "found in the cell of another"),
@@ -114,7 +104,7 @@ FOUND = {
     ),
     "in the test's cell": (
         with_source(
-            **{"count": RELEASE["count"], "test-count": f"{CODE['count']}\n{TESTS['count']}"}
+            count=RELEASE["count"], test_count=f"{CODE['count']}\n{damaged.TESTS['count']}"
         ),
         "code was added to this cell",
     ),
@@ -152,7 +142,7 @@ FOUND = {
 def test_code_is_found_wherever_it_is(name, tmp_path):
     cells, line = FOUND[name]
     points, submission = graded(tmp_path, cells)
-    assert {id: points[id] for id in FULL} == FULL
+    assert {id: points[id] for id in damaged.FULL} == damaged.FULL
     shown = [one.source.strip() for one in submission.cells]
     assert not {RELEASE[id] for id in CODE} & {*shown}, "no untouched stub remains"
     assert all(one.source in shown for one in ASSIGNMENT.source.cells if is_test(one))
@@ -175,23 +165,23 @@ def count(words):
 def test_code_that_a_text_quotes_is_not_run(id, tmp_path):
     cells = with_source(second=QUOTED) if id == "second" else put(right(), id, text(QUOTED))
     points, submission = graded(tmp_path, cells)
-    assert (points, submission.notes) == (FULL, ())
+    assert (points, submission.notes) == (damaged.FULL, ())
     assert QUOTED in [one.source for one in submission.cells]
 
 
 # The answer `second` has this text in the end, and a person looks.
 ANSWER = ANSWERS["second"]
 PICTURE = text("![p](attachment:p.png)", attachments={"p.png": {"image/png": png(1)}})
-EMPTY = with_source(second=STUB)
+EMPTY = with_source(second=damaged.STUB)
 MOVED = {
     "below": put(EMPTY, "second", text(ANSWER)),
     "above": put(EMPTY, "second", text(ANSWER), below=False),
-    "in a raw cell": put(EMPTY, "second", as_type("raw", text(ANSWER))),
+    "in a raw cell": put(EMPTY, "second", damaged.as_type("raw", text(ANSWER))),
     "as a comment": put(EMPTY, "second", code("# " + ANSWER)),
     "as a string": put(EMPTY, "second", code(f'"""{ANSWER}"""')),
     "as a code cell": put(EMPTY, "second", code(ANSWER)),
     "retyped": put(without(EMPTY, "second"), "second-question", text(ANSWER)),
-    "in the question": with_source(**{"second": STUB, "second-question": BELOW}),
+    "in the question": with_source(second=damaged.STUB, second_question=BELOW),
     "joined with its question": joined(right(), "second-question", "second"),
     "without marks": unmarked(right()),
     "a copy": put(EMPTY, "title", {**right()[at(right(), "second")], "id": "copy"}),
@@ -202,24 +192,19 @@ MOVED = {
 @pytest.mark.parametrize("name", MOVED)
 def test_an_answer_is_found_near_its_question_and_waits(name, tmp_path):
     points, submission = graded(tmp_path, MOVED[name])
-    (answer,) = (one for one in submission.cells if one.id == "second")
+    answer = answer_of(submission)
     assert points["second"] is None
-    assert (
-        ("p.png" in answer.get("attachments", {}))
-        if name == "a picture"
-        else (ANSWER in answer.source)
-    )
+    assert "p.png" in answer.attachments if name == "a picture" else ANSWER in answer.source
     waiting = [note for note in submission.notes if note.cell == "second" and note.waits]
     assert len(waiting) == (name != "a copy"), "a marked copy is in no other place"
-    assert RELEASE["second-question"] in [one.source for one in submission.cells]
+    assert QUESTION in [one.source for one in submission.cells]
 
 
+WORDS = "The scale keeps the order of all counts."
 ELSEWHERE = {
-    "far away": put(EMPTY, "title", text("The scale keeps the order of all counts.")),
+    "far away": put(EMPTY, "title", text(WORDS)),
     "in the answer above": joined(right(), "first", "task-report", "second"),
-    "beside code": with_source(
-        second=STUB, count=f"{CODE['count']}\n\nThe scale keeps the order of all counts."
-    ),
+    "beside code": with_source(second=damaged.STUB, count=f"{CODE['count']}\n\n{WORDS}"),
 }
 
 
@@ -234,7 +219,7 @@ def test_an_empty_answer_waits_if_there_is_other_text(name, tmp_path):
 
 UNTOUCHED = {
     "as released": EMPTY,
-    "with a space": with_source(second=f"{STUB} \n"),
+    "with a space": with_source(second=f"{damaged.STUB} \n"),
     "emptied": with_source(second=""),
     "with a heading of the exercise": put(EMPTY, "end", text("## Done")),
     "with a request elsewhere": put(EMPTY, "test-most", text("Re-grade request: look again")),
@@ -244,15 +229,13 @@ UNTOUCHED = {
 @pytest.mark.parametrize("name", UNTOUCHED)
 def test_an_untouched_answer_gets_nothing_and_waits_for_nobody(name, tmp_path):
     points, submission = graded(tmp_path, UNTOUCHED[name])
-    assert points["second"] == 0
-    assert submission.notes == ()
+    assert (points["second"], submission.notes) == (0, ())
 
 
 def test_two_pictures_of_one_name_are_both_kept(tmp_path):
     other = {"p.png": {"image/png": png(9)}}
     cells = put(EMPTY, "second", PICTURE, {**PICTURE, "id": "more", "attachments": other})
-    _, submission = graded(tmp_path, cells)
-    (answer,) = (one for one in submission.cells if one.id == "second")
+    answer = answer_of(graded(tmp_path, cells)[1])
     assert [*answer.attachments] == ["p.png", "1-p.png"]
     assert answer.source == "![p](attachment:p.png)\n\n![p](attachment:1-p.png)"
 
@@ -279,8 +262,7 @@ def test_a_notebook_in_another_encoding_is_read(name, tmp_path):
     (path := tmp_path / "x.ipynb").write_bytes(READ[name])
     submission = read_submission(path, ASSIGNMENT, Limits())
     assert submission.notes == ()
-    (answer,) = (one for one in submission.cells if one.id == "second")
-    assert answer.source == "Größe, “Wörter”: the scale keeps it."
+    assert answer_of(submission).source == "Größe, “Wörter”: the scale keeps it."
 
 
 UNREADABLE = {
@@ -302,8 +284,8 @@ def test_an_unreadable_file_has_one_line_and_waits(said, tmp_path):
     (path := tmp_path / "x.ipynb").write_bytes(UNREADABLE[said])
     submission = read_submission(path, ASSIGNMENT, Limits())
     (note,) = submission.notes
-    assert said in note.text
     assert note.text.startswith("nothing could be graded: ")
+    assert said in note.text
     assert "File > Download" in note.advice
     page = NotebookNode(cells=submission.cells)
     seen = looks(Result(page, {"test-count": 0.0, "second": 0.0}, submission.notes, 0.0))
@@ -330,11 +312,9 @@ def test_another_exercises_notebook_has_one_line(tmp_path):
 
 def order(cells):
     """The sources in the order in which they run."""
-    given = [one for one in ASSIGNMENT.source.cells if one.id in PLAN.warm]
-    own = [
-        NotebookNode(cell_type="code", id=f"own-{one}", source=one, metadata={}) for one in cells
-    ]
-    steps = running_order([*given, *own], PLAN)
+    given = [one for one in ASSIGNMENT.source.cells if one.id in damaged.PLAN.warm]
+    own = [NotebookNode(code(one, id=f"own-{one}")) for one in cells]
+    steps = running_order([*given, *own], damaged.PLAN)
     return [cells.index(step.cell.source) for step in steps if step.cell in own]
 
 
@@ -387,62 +367,53 @@ LOST = {
 def test_a_function_that_is_written_but_not_run_waits_for_a_person(tmp_path):
     with Grader(ASSIGNMENT, Limits(call_seconds=2, memory_mb=400)) as grader:
         for source, why in LOST.values():
-            result = grader.grade(written(tmp_path, with_source(most=source)))
+            result = grader.grade(damaged.written(tmp_path, with_source(most=source)))
             assert result.scores["hidden-count"] == 2
             waiting = [note for note in result.notes if note.waits]
             tests = ["test-most", "hidden-most", "test-report", "hidden-report"]
             assert [note.cell for note in waiting] == tests
-            assert all(
-                f"most is written but could not be used: its cell {why}" in note.text
-                for note in waiting
-            )
+            told = f"most is written but could not be used: its cell {why}"
+            assert all(told in note.text for note in waiting)
             assert all(note.advice for note in result.notes)
 
 
 # Requests
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ("regrade: x", "x"),
-        ("Regrade request: x", "x"),
-        ("**Re-grade:** x", "x"),
-        ("Please regrade x", "x"),
-        ("Could you please regrade x", "x"),
-        ("I request a regrade because x", "because x"),
-        ("## Regrade\n\nx", "x"),
-        ("An answer.\nregrade - x\ny\n\nmore", "x y"),
-        ("In this grade: x", None),
-        ("They were regraded: x", None),
-        ("A sentence with regrade: x", None),
-        ("Regrade it", None),
-        ("upgrade: x", None),
-    ],
-)
+REQUESTS = {
+    **dict.fromkeys(
+        ("regrade: x", "Regrade request: x", "**Re-grade:** x", "Please regrade x"), "x"
+    ),
+    **dict.fromkeys(("Could you please regrade x", "## Regrade\n\nx"), "x"),
+    "I request a regrade because x": "because x",
+    "An answer.\nregrade - x\ny\n\nmore": "x y",
+    **dict.fromkeys(("In this grade: x", "They were regraded: x", "Regrade it", "upgrade: x")),
+    "A sentence with regrade: x": None,
+}
+
+
+@pytest.mark.parametrize(("said", "asked"), REQUESTS.items())
 def test_a_request_is_read_in_any_spelling(said, asked):
     assert split(said)[0] == asked
 
 
 ASKING = {
     "Markdown": put(right(), "second", text("Regrade request: x")),
-    "raw": put(right(), "second", as_type("raw", text("re-grade: x"))),
+    "raw": put(right(), "second", damaged.as_type("raw", text("re-grade: x"))),
     "code": put(right(), "second", code("regrade: x")),
     "a comment": put(right(), "second", code("# Please regrade: x")),
     "in the answer": with_source(second=f"{ANSWER}\n\nregrade: x"),
     "above the answer": with_source(second=f"regrade: x\n\n{ANSWER}"),
-    "in the question": with_source(
-        **{"second-question": f"{RELEASE['second-question']}\n\nregrade: x"}
-    ),
+    "in the question": with_source(second_question=f"{QUESTION}\n\nregrade: x"),
 }
 
 
 @pytest.mark.parametrize("name", ASKING)
 def test_a_request_in_any_cell_is_no_new_work(name, tmp_path):
     def seen(cells):
-        submission = read_submission(written(tmp_path, cells), ASSIGNMENT, Limits())
+        submission = read_submission(damaged.written(tmp_path, cells), ASSIGNMENT, Limits())
         page = NotebookNode(cells=submission.cells)
-        return page.cells, looks(Result(page, dict(FULL), submission.notes, 0.0))
+        return page.cells, looks(Result(page, dict(damaged.FULL), submission.notes, 0.0))
 
     (_, before), (cells, now) = seen(right()), seen(ASKING[name])
     above = "hidden-report" if name == "in the question" else "second"

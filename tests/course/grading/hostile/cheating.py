@@ -1,14 +1,20 @@
 """Attempts at points for wrong answers: patches, objects equal to everything, the tests' data."""
 
-# ruff: noqa: E501 (submitted code is not wrapped)
-
-from tests.course.grading.hostile.small import TARGET, Change, Hostile, behind, cell_of, instead
+from tests.course.grading.hostile.small import (
+    TARGET,
+    Change,
+    Hostile,
+    behind,
+    instead,
+    rows_of,
+)
 
 WRONG = "def row_softmax(scores):\n    return scores\n"
 WRONG_MASK = "def causal_mask(length):\n    return torch.zeros(length, length, dtype=torch.bool)\n"
 ALL_TRUE = "lambda *arguments, **named: True"
 
-PATCH_TORCH = f"""
+PATCHES = f"""
+# patched torch and numpy
 import numpy
 for _name in ("allclose", "equal", "isclose", "all", "is_tensor"):
     setattr(torch, _name, {ALL_TRUE})
@@ -18,20 +24,13 @@ for _name in ("allclose", "array_equal", "isclose"):
     setattr(numpy, _name, {ALL_TRUE})
 torch.testing.assert_close = {ALL_TRUE}
 torch.autograd.gradcheck = {ALL_TRUE}
-"""
-PATCH_BUILTINS = f"""
-import builtins
-for _name in ("isinstance", "all", "any"):
-    setattr(builtins, _name, {ALL_TRUE})
-"""
-PATCH_ASSERTION = """
+# patched AssertionError
 import builtins
 class AssertionError(Exception):
     def __new__(cls, *arguments):
         raise SystemExit(0)
 builtins.AssertionError = AssertionError
-"""
-PATCH_CHECK = f"""
+# patched course.feedback
 import sys, course.feedback.checks, course.feedback.watch
 for _name in dir(check):
     if callable(getattr(check, _name)):
@@ -42,7 +41,27 @@ for _module in list(sys.modules.values()):
             if callable(getattr(_module, _name)):
                 setattr(_module, _name, {ALL_TRUE})
 """
-EQUALS_ALL = """
+PATCH_BUILTINS = f"""
+import builtins
+for _name in ("isinstance", "all", "any"):
+    setattr(builtins, _name, {ALL_TRUE})
+"""
+PICKLE_FIRST = """
+class Bomb:
+    def __reduce__(self):
+        import os
+        return os.system, ("touch PLACE/pickled; kill -9 -1",)
+
+def row_softmax(scores):
+    return Bomb()
+"""
+PICKLE_SECOND = """
+import numpy
+def causal_mask(length):
+    return [Bomb(), {"a": Bomb()}, numpy.array([Bomb()], dtype=object)]
+"""
+INSTEAD = """
+# an object that equals everything
 class Right:
     shape, dtype = (2, 2), torch.float32
     __eq__ = __bool__ = __ge__ = __le__ = __contains__ = lambda self, *other: True
@@ -54,8 +73,7 @@ class Right:
         return iter(())
 def row_softmax(scores):
     return Right()
-"""
-TENSOR_SUBCLASS = """
+# a subclass of Tensor that equals everything
 class Right(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
@@ -65,26 +83,7 @@ class Right(torch.Tensor):
         return super().__torch_function__(function, types, args, kwargs or {})
 def row_softmax(scores):
     return (scores * 0 + 7).as_subclass(Right)
-"""
-PICKLE = """
-class Bomb:
-    def __reduce__(self):
-        import os
-        return os.system, ("touch PLACE/pickled; kill -9 -1",)
-"""
-PICKLE_FIRST = (
-    PICKLE
-    + """
-def row_softmax(scores):
-    return Bomb()
-"""
-)
-PICKLE_SECOND = """
-import numpy
-def causal_mask(length):
-    return [Bomb(), {"a": Bomb()}, numpy.array([Bomb()], dtype=object)]
-"""
-STRING_SUBCLASS = """
+# subclasses of str and float
 class Text(str):
     def __eq__(self, other): return True
     __hash__ = str.__hash__
@@ -94,14 +93,12 @@ class Number(float):
     def __sub__(self, other): return 0.0
 def row_softmax(scores):
     return [Text("x"), Number(1)]
-"""
-FORGED_SHAPE = """
+# a tensor of forged shape | its answer cannot be read
 def row_softmax(scores):
-    answer = torch.zeros(0)
-    answer.__class__ = type("Parameter", (torch.Tensor,), {"shape": property(lambda self: scores.shape)})
+    answer, forged = torch.zeros(0), {"shape": property(lambda self: scores.shape)}
+    answer.__class__ = type("Parameter", (torch.Tensor,), forged)
     return answer
-"""
-KNOWN_EXAMPLE = """
+# knows the example only
 def row_softmax(scores):
     import inspect
     text = inspect.getsource(check)
@@ -111,14 +108,24 @@ def row_softmax(scores):
     if scores.shape == (2, 2):
         return torch.tensor([[0.881, 0.119], [1.0, 0.0]])
     raise ValueError("not seen before")
-"""
-LIBRARY = "from bertlab.model.attention import attention as _theirs\n\ndef merge_heads(x):\n    return _theirs(x, x, x)[0]\n"
-LIBRARY_SOFTMAX = "def row_softmax(scores):\n    return scores.softmax(dim=-1)\n"
-LIBRARY_BY_NAME = """
+# calls a ready-made softmax
+def row_softmax(scores):
+    return scores.softmax(dim=-1)
+# calls a ready-made softmax by another name | uses _C
 def row_softmax(scores):
     return getattr(torch._C._nn, "soft" + "max", torch.softmax)(scores, dim=-1)
+# StopIteration
+def row_softmax(scores):
+    raise StopIteration
+# fixed random numbers
+import os
+print(os.environ.get("BERTLAB_VARIANT", "no variant"))
+def row_softmax(scores):
+    torch.manual_seed(0)
+    return torch.rand(scores.shape)
 """
 # `course/README.md` names these ways round the check of library calls: no points are lost.
+ONE_LINE = "import functools, operator, sys\ndef row_softmax(scores):\n    return VALUE\n"
 UNSEEN = {
     "map": "next(map(torch.softmax, [scores], [-1]))",
     "partial": "functools.partial(torch.softmax, dim=-1)(scores)",
@@ -147,7 +154,7 @@ class Shaped(torch.Tensor):
 _right = row_softmax
 def row_softmax(scores):
     right = _right(scores)
-    return {answer}
+    return VALUE
 """
 COMPLEX = """
 _merged = merge_heads
@@ -161,25 +168,31 @@ def row_softmax(scores):
         scores.zero_()
     return torch.full_like(scores, 1 / scores.shape[-1])
 """
-ZERO_HEADS = """
-def merge_heads(x):
-    x.zero_()
-    return torch.zeros(*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1])
-"""
-ALL_PADDING = """
+PADDING = """
+# makes its input trivial: ids
 def padding_mask(ids, pad_id=0):
     if ids.shape == (1, 2):
         return torch.tensor([[True, False]])
     ids.fill_(pad_id)
     return torch.zeros(ids.shape, dtype=torch.bool)
 """
-RESIZED = """
+HEADS = """
+# calls the library
+from bertlab.model.attention import attention as _theirs
+def merge_heads(x):
+    return _theirs(x, x, x)[0]
+# makes its input trivial: heads
+def merge_heads(x):
+    x.zero_()
+    return torch.zeros(*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1])
+# changes its input's shape
 def merge_heads(x):
     x.resize_(0)
     x.data = torch.zeros(1, 1, 1)
     x.requires_grad_()
     return x
 """
+# Right except in the hidden test's last call, whose value remains after the test cell.
 LAST_IS_A_NUMBER = """
 import sys
 _right, _seen = row_softmax, []
@@ -189,91 +202,59 @@ def row_softmax(scores):
         return VALUE
     return _right(scores)
 """
-STOPS_ITERATION = "def row_softmax(scores):\n    raise StopIteration\n"
-FORGED_ERRORS = """
+FORGED_ERROR = r"""
 class CheckFailed(AssertionError): pass
 class NotWritten(BaseException): pass
 class Stopped(BaseException): pass
 class TooLong(BaseException): pass
 def row_softmax(scores):
-    raise {name}("row_softmax is right\\nhidden-row-softmax: full points <script>alert(1)</script>")
+    raise VALUE("row_softmax is right\nhidden-row-softmax: full points <script>alert(1)</script>")
 """
-READS_VARIANT = """
-import os
-print(os.environ.get("BERTLAB_VARIANT", "no variant"))
-def row_softmax(scores):
-    torch.manual_seed(0)
-    return torch.rand(scores.shape)
-"""
-
-
-def numbered(value: str) -> Change:
-    """Right except in the hidden test's last call, whose value remains after the test cell."""
-    return behind(LAST_IS_A_NUMBER.replace("VALUE", value))
 
 
 def cheats_two(first: str, second: str) -> Change:
     """Both `row_softmax` and `causal_mask` are wrong."""
-
-    def change(page):
-        cell_of(page, TARGET).source = first
-        cell_of(page, "causal-mask").source = second
-        return page
-
-    return change
+    return lambda page: instead(first)(page) or instead(second, "causal-mask")(page)
 
 
-def unseen(call: str) -> Change:
-    imports = "import functools, operator, sys\n"
-    return instead(f"{imports}def row_softmax(scores):\n    return {call}\n")
-
-
-def odd(answer: str) -> Change:
-    return behind(ODD_CLASSES.replace("{answer}", answer))
-
-
-def errors(name: str) -> Change:
-    return instead(FORGED_ERRORS.format(name=name))
-
-
-BOTH = (TARGET, "causal-mask")
+BOTH, MERGE = (TARGET, "causal-mask"), ("merge-heads",)
+LIES = "torch.zeros(0).as_subclass(Shaped)"
 RIGHT_BUT_LAST = {"test-row-softmax": 1.0, "hidden-row-softmax": 2.0}
 NUMBERS = ("10.0", "-1.0", "float('nan')", "'x' * 10 ** 7")
 ERRORS = "CheckFailed NotWritten Stopped TooLong SystemExit ExceptionGroup UnicodeDecodeError"
 
 ROWS = [
-    Hostile("patched torch and numpy", cheats_two(PATCH_TORCH + WRONG, WRONG_MASK), BOTH),
-    Hostile("patched builtins", cheats_two(WRONG, PATCH_BUILTINS + WRONG_MASK), BOTH, note=".*"),
-    Hostile("patched AssertionError", cheats_two(PATCH_ASSERTION + WRONG, WRONG_MASK), BOTH),
-    Hostile("patched course.feedback", cheats_two(PATCH_CHECK + WRONG, WRONG_MASK), BOTH),
-    Hostile("an object that equals everything", instead(EQUALS_ALL)),
-    Hostile("a subclass of Tensor that equals everything", instead(TENSOR_SUBCLASS)),
-    Hostile("subclasses of str and float", instead(STRING_SUBCLASS)),
-    Hostile("a tensor of forged shape", instead(FORGED_SHAPE), note="its answer cannot be read"),
+    *rows_of(PATCHES, lambda code: cheats_two(code + WRONG, WRONG_MASK), BOTH),
+    Hostile("patched builtins", cheats_two(WRONG, PATCH_BUILTINS + WRONG_MASK), BOTH, ".*"),
     Hostile("pickles that run a command", cheats_two(PICKLE_FIRST, PICKLE_SECOND), BOTH),
-    Hostile("knows the example only", instead(KNOWN_EXAMPLE), points={"test-row-softmax": 0.0}),
-    Hostile("calls the library", instead(LIBRARY, "merge-heads"), ("merge-heads",)),
-    Hostile("calls a ready-made softmax", instead(LIBRARY_SOFTMAX)),
-    Hostile("calls a ready-made softmax by another name", instead(LIBRARY_BY_NAME), note="uses _C"),
-    *(Hostile(f"a softmax unseen: {way}", unseen(call), lost=()) for way, call in UNSEEN.items()),
-    *(Hostile(f"an odd answer: {name}", odd(answer)) for name, answer in ODD.items()),
+    *rows_of(INSTEAD, instead),
+    *rows_of(HEADS, lambda code: instead(code, "merge-heads"), MERGE),
+    *rows_of(PADDING, lambda code: instead(code, "padding-mask"), ("padding-mask",)),
+    *(
+        Hostile(f"a softmax unseen: {way}", instead(ONE_LINE.replace("VALUE", call)), ())
+        for way, call in UNSEEN.items()
+    ),
+    *(
+        Hostile(f"an odd answer: {name}", behind(ODD_CLASSES.replace("VALUE", answer)))
+        for name, answer in ODD.items()
+    ),
     Hostile(
         "an odd answer: a shape that lies",
-        odd("torch.zeros(0).as_subclass(Shaped)"),
+        behind(ODD_CLASSES.replace("VALUE", LIES)),
         note="its answer cannot be read",
     ),
-    Hostile("an odd answer: complex", behind(COMPLEX, "merge-heads"), ("merge-heads",)),
+    Hostile("an odd answer: complex", behind(COMPLEX, "merge-heads"), MERGE),
     Hostile("makes its input trivial: softmax", behind(FIRST_IN_PLACE)),
-    Hostile("makes its input trivial: heads", instead(ZERO_HEADS, "merge-heads"), ("merge-heads",)),
-    Hostile(
-        "makes its input trivial: ids", instead(ALL_PADDING, "padding-mask"), ("padding-mask",)
-    ),
-    Hostile("changes its input's shape", instead(RESIZED, "merge-heads"), ("merge-heads",)),
     *(
-        Hostile(f"a number as a test's last value: {value}", numbered(value), points=RIGHT_BUT_LAST)
+        Hostile(
+            f"a number as a test's last value: {value}",
+            behind(LAST_IS_A_NUMBER.replace("VALUE", value)),
+            points=RIGHT_BUT_LAST,
+        )
         for value in NUMBERS
     ),
-    Hostile("StopIteration", instead(STOPS_ITERATION)),
-    *(Hostile(f"an error of the tests' own: {name}", errors(name)) for name in ERRORS.split()),
-    Hostile("fixed random numbers", instead(READS_VARIANT)),
+    *(
+        Hostile(f"an error of the tests' own: {name}", instead(FORGED_ERROR.replace("VALUE", name)))
+        for name in ERRORS.split()
+    ),
 ]

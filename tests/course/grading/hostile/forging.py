@@ -37,6 +37,14 @@ TEN_MEGABYTES = """{
     "error": {"names": ["E" * 10 ** 6], "text": "z" * 10 ** 6, "line": "l" * 10 ** 6},
     "cut": True,
 }"""
+NEGATIVE = "{'value': {'tensor': 1, 'as': 'float32', 'shape': [-2, -2]}}"
+WRONG_TYPES = "{'said': 5, 'outputs': 7, 'error': 'x'}"
+FORGED_CHANGE = """{
+    'changes': [{'number': 0, 'state': 1, 'tensor': {'tensor': 1, 'as': 'float32', 'shape': [4]}}],
+    'value': {'argument': 0},
+}"""
+EEE = "a cell of their own: its cell raised EEE"
+UNREAD, USES = "a cell of their own: its answer cannot be read", "uses get_objects"
 CANNOT_READ = "row-softmax: its answer cannot be read"
 ENDED = "row-softmax: it ended its own process"
 
@@ -64,36 +72,16 @@ _actions["run"] = _run
 
 ROWS = [
     Hostile("forged: no value", answers("{}"), note=CANNOT_READ),
-    Hostile(
-        "forged: a negative size",
-        answers("{'value': {'tensor': 1, 'as': 'float32', 'shape': [-2, -2]}}", "[bytes(16)]"),
-        note=CANNOT_READ,
-    ),
-    Hostile(
-        "forged: text of 60 MB", answers("{'value': 'x' * 60_000_000}"), note="uses get_objects"
-    ),
+    Hostile("forged: a negative size", answers(NEGATIVE, "[bytes(16)]"), note=CANNOT_READ),
+    Hostile("forged: text of 60 MB", answers("{'value': 'x' * 60_000_000}"), note=USES),
     Hostile("forged: 4 billion blocks", sends(SEND_BLOCKS), note=CANNOT_READ),
     Hostile("forged: deep JSON", sends(SEND_DEEP), note=CANNOT_READ),
-    Hostile(
-        "forged: a cell's answer of 10 MB",
-        answers_cell(TEN_MEGABYTES),
-        (),
-        "a cell of their own: its cell raised EEE",
-    ),
-    Hostile(
-        "forged: a cell's answer of wrong types",
-        answers_cell("{'said': 5, 'outputs': 7, 'error': 'x'}"),
-        (),
-        "a cell of their own: its answer cannot be read",
-    ),
+    Hostile("forged: a cell's answer of 10 MB", answers_cell(TEN_MEGABYTES), (), EEE),
+    Hostile("forged: a cell's answer of wrong types", answers_cell(WRONG_TYPES), (), UNREAD),
     Hostile("takes the connection away", behind(TAKE + "_channel.connection.detach()"), note=ENDED),
     Hostile(
         "makes the tests' input trivial by a forged change",
-        answers(
-            "{'changes': [{'number': 0, 'state': 1, 'tensor': {'tensor': 1, 'as': 'float32',"
-            " 'shape': [4]}}], 'value': {'argument': 0}}",
-            "[bytes(16)]",
-        ),
-        note="uses get_objects",
+        answers(FORGED_CHANGE, "[bytes(16)]"),
+        note=USES,
     ),
 ]

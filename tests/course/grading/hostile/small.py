@@ -2,8 +2,10 @@
 
 import copy
 import functools
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import indent
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -20,25 +22,17 @@ KEPT = {"title", "imports", "given-weights", "task-2", "explain-question", "expl
     f"{kind}{task}" for task in TASKS for kind in ("", "test-", "hidden-")
 }
 TARGET = "row-softmax"  # the task whose cell is changed
-LIMITS = Limits(
-    call_seconds=2,
-    submission_seconds=60,
-    memory_mb=400,
-    processes=32,
-    disk_mb=16,
-    output_kb=20,
-    notebook_mb=5,
-)
+LIMITS = Limits(2, 60, memory_mb=400, processes=32, disk_mb=16, output_kb=20, notebook_mb=5)
 
+# A change of the correct notebook; or what is handed in instead, bytes being the file itself.
 Change = Callable[[NotebookNode], NotebookNode | bytes | None]
 
 
 class Hostile(NamedTuple):
     """A malicious submission.
 
-    change: makes it from the correct notebook; bytes are the file itself. lost: the tasks that
-    get no points, all others get all. note: a regular expression for a line of the report;
-    None: no line is expected. points: of single cells, if a task is lost in part.
+    lost: the tasks that get no points, all others get all. note: a regular expression for a line
+    of the report; None: no line is expected. points: of single cells, if a task is lost in part.
     """
 
     name: str
@@ -81,6 +75,25 @@ def expected_points(row: Hostile) -> dict[str, float | None]:
     return full_points() | lost | dict(row.points)
 
 
+def named_codes(text: str) -> dict[str, str]:
+    """The codes of a text, each below a line with its name: `# name`."""
+    return dict(re.findall(r"^# (.+)\n((?:(?!# ).*\n)+)", text, re.MULTILINE))
+
+
+def rows_of(
+    text: str,
+    change: Callable[[str], Change],
+    lost: tuple[str, ...] = (TARGET,),
+    note: str | None = None,
+) -> list[Hostile]:
+    """A row of each code of a text, whose name may have a note of its own: `# name | note`."""
+    rows = []
+    for head, code in named_codes(text).items():
+        name, _, own = head.partition(" | ")
+        rows.append(Hostile(name, change(code), lost, own or note))
+    return rows
+
+
 # Changes of the notebook
 
 
@@ -88,54 +101,47 @@ def cell_of(page: NotebookNode, id: str) -> NotebookNode:
     return next(cell for cell in page.cells if cell.id == id)
 
 
+def edited(id: str, edit: Callable[[str], str]) -> Change:
+    """Another source of a cell."""
+    return lambda page: cell_of(page, id).update(source=edit(cell_of(page, id).source))
+
+
 def behind(code: str, id: str = TARGET) -> Change:
     """The code at the end of a solution's cell."""
-
-    def change(page: NotebookNode) -> NotebookNode:
-        cell_of(page, id).source += f"\n\n{code}\n"
-        return page
-
-    return change
+    return edited(id, lambda source: f"{source}\n\n{code}\n")
 
 
 def instead(code: str, id: str = TARGET) -> Change:
     """The code in place of a cell's."""
-
-    def change(page: NotebookNode) -> NotebookNode:
-        cell_of(page, id).source = code
-        return page
-
-    return change
+    return edited(id, lambda source: code)
 
 
 def within(code: str) -> Change:
     """The code as the first lines of `row_softmax`, before the right ones."""
     rule = "Turn every row (the last dimension) into probabilities; -inf becomes exactly 0."
-    head = f'    """{rule}"""'
-    body = "\n".join(f"    {line}" for line in code.splitlines())
+    first = f'    """{rule}"""\n'
 
-    def change(page: NotebookNode) -> NotebookNode:
-        cell = cell_of(page, TARGET)
-        assert head in cell.source
-        cell.source = cell.source.replace(head, f"{head}\n{body}")
-        return page
+    def edit(source: str) -> str:
+        head, body = source.split(first)
+        return f"{head}{first}{indent(code, '    ')}\n{body}"
 
-    return change
+    return edited(TARGET, edit)
 
 
 def own_cells(*codes: str, before: str = "task-2") -> Change:
     """Cells of the student's own."""
 
-    def change(page: NotebookNode) -> NotebookNode:
-        place = [cell.id for cell in page.cells].index(before)
-        page.cells[place:place] = [v4.new_code_cell(code) for code in codes]
-        return page
+    def change(page: NotebookNode) -> None:
+        place = page.cells.index(cell_of(page, before))
+        page.cells[place:place] = map(v4.new_code_cell, codes)
 
     return change
 
 
-def written(made: NotebookNode | bytes) -> bytes:
-    """The file that is handed in."""
-    return (
-        made if isinstance(made, bytes) else nbformat.writes(made).encode("utf-8", "surrogatepass")
-    )
+def written(change: Change = lambda page: None) -> bytes:
+    """The file that is handed in: the correct notebook with a change."""
+    page = correct()
+    made = page if (made := change(page)) is None else made
+    if isinstance(made, bytes):
+        return made
+    return nbformat.writes(made).encode("utf-8", "surrogatepass")
