@@ -13,7 +13,14 @@ import pytest
 
 from bertlab.training import checkpoints
 from bertlab.training.checkpoints import CheckpointError
-from tests.bertlab.training import test_checkpoints
+from tests.bertlab.training.test_checkpoints import (
+    FILES,
+    flip,
+    load,
+    load_without_warnings,
+    save,
+    steps_in,
+)
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -87,13 +94,13 @@ class Disk:
 def start(tmp_path):
     """`start(name)`: a new folder with checkpoints 1 and 2, and what a killed training left."""
     first = tmp_path / "start"
-    test_checkpoints.save(first, 1), test_checkpoints.save(first, 2)
+    save(first, 1), save(first, 2)
     shutil.copytree(first / "step-00000001", first / checkpoints.UNFINISHED)
 
     def copy(name, newest_damaged=False):
         folder = shutil.copytree(first, tmp_path / str(name))
         if newest_damaged:
-            test_checkpoints.flip(folder / "step-00000002" / test_checkpoints.FILES[0])
+            flip(folder / "step-00000002" / FILES[0])
         return folder
 
     return copy
@@ -103,7 +110,7 @@ def operations(folder, step):
     """How many there are in saving a checkpoint, and which."""
     disk = Disk(-1, kill=False)
     with disk.in_use():
-        test_checkpoints.save(folder, step)
+        save(folder, step)
     return disk.log
 
 
@@ -117,14 +124,14 @@ def test_a_crash_at_any_moment_leaves_a_checkpoint_to_resume_from(start, newest_
     for n in range(len(log)):
         folder = start(n, newest_damaged)
         with Disk(n, kill=True).in_use(), pytest.raises(Killed):
-            test_checkpoints.save(folder, step)
+            save(folder, step)
         with warnings.catch_warnings(record=not newest_damaged) as caught:
             warnings.simplefilter("ignore" if newest_damaged else "always")
-            found = test_checkpoints.load(folder)
+            found = load(folder)
         assert not caught
         outcomes.append(found)
-        test_checkpoints.save(folder, 4, keep=1)
-        assert test_checkpoints.steps_in(folder) == [4]
+        save(folder, 4, most=1)
+        assert steps_in(folder) == [4]
     renamed = outcomes.index(step)
     assert log[renamed - 1] == "rename"
     assert set(outcomes[:renamed]) == {step - 1}  # the one before, or the new one from then on
@@ -138,12 +145,12 @@ def test_a_disk_that_is_full_at_any_moment_loses_nothing(start):
     for n in range(log.index("create") - 1, renamed + 3):
         folder = start(n)
         with Disk(n, kill=False).in_use(), pytest.raises(CheckpointError) as error:
-            test_checkpoints.save(folder, 3)
+            save(folder, 3)
         text = str(error.value)
         assert f"{folder / 'step-00000003'} could not be written (No space left on device)" in text
         assert "earlier checkpoints are as they were" in text
-        assert test_checkpoints.steps_in(folder) == ([1, 2] if n <= renamed else [1, 2, 3])
-        assert test_checkpoints.load_without_warnings(folder) == (2 if n <= renamed else 3)
+        assert steps_in(folder) == ([1, 2] if n <= renamed else [1, 2, 3])
+        assert load_without_warnings(folder) == (2 if n <= renamed else 3)
 
 
 def test_everything_is_on_the_disk_before_it_has_its_name(start):
@@ -158,18 +165,18 @@ def test_a_real_limit_to_the_size_of_files_loses_nothing(tmp_path):
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    test_checkpoints.save(tmp_path, 1)
+    save(tmp_path, 1)
     largest = max(file.stat().st_size for file in (tmp_path / "step-00000001").iterdir())
     for limit in range(0, largest, 50):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
         try:
             with pytest.raises(CheckpointError, match=r"could not be written \(File too large\)"):
-                test_checkpoints.save(tmp_path, 2)
+                save(tmp_path, 2)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        assert test_checkpoints.steps_in(tmp_path) == [1]
-        assert test_checkpoints.load_without_warnings(tmp_path) == 1
-    test_checkpoints.save(tmp_path, 2)
+        assert steps_in(tmp_path) == [1]
+        assert load_without_warnings(tmp_path) == 1
+    save(tmp_path, 2)
 
 
 SAVE_AND_BE_KILLED = """
