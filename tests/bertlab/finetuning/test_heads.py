@@ -9,6 +9,7 @@ from bertlab.finetuning.features import layer_features
 from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, hugging_face
 
 CONFIG = BertConfig(50, 24, 4, 4, 40, max_length=32)
@@ -218,21 +219,17 @@ def test_targets_become_the_tensors_that_losses_need():
     ],
 )
 def test_targets_outside_the_set_are_rejected(name, target, message):
-    with pytest.raises(ValueError, match=message):
-        HEADS[name](Bert(CONFIG)).check_target(target, n_tokens=3)
+    rejected(message, HEADS[name](Bert(CONFIG)).check_target, target, n_tokens=3)
 
 
 @pytest.mark.parametrize("name", HEADS)
 def test_what_is_not_an_encoder_is_rejected(name):
     with pytest.raises(TypeError, match=r"must be a Bert; got BertForPreTraining; give its \.bert"):
         HEADS[name](BertForPreTraining(CONFIG))
-    with pytest.raises(ValueError, match=r"features must be .* got 'best'"):
-        HEADS[name](Bert(CONFIG), features="best")
+    rejected(r"features must be .* got 'best'", HEADS[name], Bert(CONFIG), features="best")
     if name != "classifier":
-        with pytest.raises(ValueError, match=r"features must be .* got 'pooled'"):
-            HEADS[name](Bert(CONFIG), features="pooled")
+        rejected(r"features must be .* got 'pooled'", HEADS[name], Bert(CONFIG), features="pooled")
 
 
 def test_one_class_is_rejected():
-    with pytest.raises(ValueError, match="at least two classes; got 1"):
-        SequenceClassifier(Bert(CONFIG), 1)
+    rejected("at least two classes; got 1", SequenceClassifier, Bert(CONFIG), 1)

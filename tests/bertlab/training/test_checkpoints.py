@@ -20,6 +20,7 @@ from bertlab.model.heads import PreTrainingOutput
 from bertlab.training import checkpoints
 from bertlab.training.checkpoints import DamagedFolderError, read_sealed
 from bertlab.training.steps import adamw
+from tests.bertlab.refusals import rejected
 
 FILES = ("model.safetensors", "optimizer.safetensors", "state.json", "manifest.json")
 STATE = {"position": [3, 14], "config": {"learning_rate": 0.1 + 0.2, "seed": 7}}
@@ -182,8 +183,7 @@ def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
 def assert_misfit(folder, model, optimizer, message, error=ValueError):
     """The checkpoint is rejected, and model and optimizer do not change."""
     before = copies(model, optimizer)
-    with pytest.raises(error, match=message):
-        checkpoints.load_checkpoint(folder, model, optimizer)
+    rejected(message, checkpoints.load_checkpoint, folder, model, optimizer, error=error)
     assert_same(copies(model, optimizer), before)
 
 
@@ -258,8 +258,7 @@ def test_leftovers_of_a_killed_training_are_not_a_checkpoint_and_are_removed(tmp
     shutil.copytree(save(tmp_path / "other", 1), left)
     shutil.rmtree(tmp_path / "other")
     assert not checkpoints.has_checkpoint(tmp_path)
-    with pytest.raises(checkpoints.CheckpointError, match="it holds none at all"):
-        load(tmp_path)
+    rejected("it holds none at all", load, tmp_path, error=checkpoints.CheckpointError)
     save(tmp_path, 2)
     assert steps_in(tmp_path) == [2]
 
@@ -275,8 +274,7 @@ def test_other_files_are_not_touched(tmp_path):
 def test_two_trainings_do_not_mix_in_a_folder(tmp_path):
     save(tmp_path, 10)
     for step in (10, 5):
-        with pytest.raises(ValueError, match=rf"step must be after step-00000010, .* got {step};"):
-            save(tmp_path, step)
+        rejected(rf"step must be after step-00000010, .* got {step};", save, tmp_path, step)
     assert load(tmp_path) == 10
     assert steps_in(tmp_path) == [10]
 

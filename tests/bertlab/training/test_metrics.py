@@ -10,6 +10,7 @@ import pytest
 from bertlab.training import runs
 from bertlab.training.runs import MetricsFile, progress_bar, read_metrics
 from bertlab.training.steps import StepResult
+from tests.bertlab.refusals import rejected
 
 ROWS = [
     {"step": 0, "kind": "held-out", "mlm_loss": 9.01, "n_words": 512},
@@ -84,8 +85,7 @@ def test_where_nothing_was_written_nothing_is_dropped_and_a_row_needs_a_step(tmp
     with pytest.raises(FileNotFoundError):
         read_metrics(tmp_path / "metrics.jsonl")
     metrics = MetricsFile(tmp_path / "metrics.jsonl")
-    with pytest.raises(ValueError, match="must have 'step'"):
-        metrics.append({"kind": "train"})
+    rejected("must have 'step'", metrics.append, {"kind": "train"})
 
 
 def test_a_number_that_is_not_finite_is_valid_json_and_read_as_nan(tmp_path):
@@ -101,8 +101,7 @@ def test_a_number_that_is_not_finite_is_valid_json_and_read_as_nan(tmp_path):
 def test_a_damaged_line_is_named(path, damage):
     path.write_bytes(damage.join(path.read_bytes().splitlines(keepends=True)[:2]))
     for use in (lambda: read_metrics(path), lambda: MetricsFile(path).keep_until(9)):
-        with pytest.raises(ValueError, match=r"metrics\.jsonl, line 2, is not a row"):
-            use()
+        rejected(r"metrics\.jsonl, line 2, is not a row", use)
 
 
 @pytest.fixture

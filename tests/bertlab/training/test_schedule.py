@@ -11,6 +11,7 @@ from transformers import get_linear_schedule_with_warmup
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.steps import adamw, linear_schedule, parameter_groups
+from tests.bertlab.refusals import rejected
 
 
 @pytest.mark.parametrize(("steps", "warmup"), [(100, 10), (7, 1), (50, 0), (10, 9)])
@@ -75,5 +76,4 @@ def test_matrices_decay_and_biases_and_norms_do_not_move():
     ],
 )
 def test_settings_out_of_range_are_rejected(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        TrainingConfig(**{"steps": 10} | wrong)
+    rejected(message, TrainingConfig, **{"steps": 10} | wrong)

@@ -5,6 +5,7 @@ from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
 
 from bertlab.viz.frames import frame, script_tag
+from tests.bertlab.refusals import rejected
 
 
 def inner(shown):
@@ -60,5 +61,4 @@ def test_a_script_cannot_be_ended_by_its_own_strings():
 
 @pytest.mark.parametrize("words", [{"title": " ", "alt": "A"}, {"title": "T", "alt": ""}])
 def test_a_frame_without_words_is_rejected(words):
-    with pytest.raises(ValueError, match="in words"):
-        frame("<p>x</p>", **words)
+    rejected("in words", frame, "<p>x</p>", **words)

@@ -13,6 +13,7 @@ from bertlab.viz import (
     rollout_bars,
     translation_head_view,
 )
+from tests.bertlab.refusals import rejected
 from tests.bertlab.viz.conftest import TOKENS, even, parameters, shown
 
 
@@ -64,8 +65,7 @@ def test_a_translation_that_does_not_fit_is_named(translation, attentions):
 @pytest.mark.slow
 def test_300_tokens_are_rejected_until_layers_and_heads_are_chosen():
     attentions, tokens = even(12, 12, 300), ["token"] * 300
-    with pytest.raises(ValueError, match=r"at most 1,250,000 .*got 12,960,000.*layers=\[0\]"):
-        head_view(attentions, tokens)
+    rejected(r"at most 1,250,000 .*got 12,960,000.*layers=\[0\]", head_view, attentions, tokens)
     with pytest.raises(ValueError, match=r"12 heads .* 1,080,000 lines.*up to 2, such as heads"):
         head_view(attentions, tokens, layers=[11])
     view = head_view(attentions, tokens, layers=[11], heads=[0, 5])
@@ -140,8 +140,7 @@ def test_the_words_beside_the_view_say_what_it_shows(attentions):
 )
 @pytest.mark.parametrize("view", [head_view, model_view])
 def test_bad_input_is_named(attentions, view, change, options, message):
-    with pytest.raises(ValueError, match=f"{view.__name__}: .*{message}"):
-        view(change(attentions), TOKENS, **options)
+    rejected(f"{view.__name__}: .*{message}", view, change(attentions), TOKENS, **options)
 
 
 def test_a_layer_that_cannot_be_seen_first_is_named(attentions):
@@ -171,8 +170,7 @@ def test_a_missing_package_is_named_with_what_to_run(monkeypatch, attentions):
     with pytest.raises(ModuleNotFoundError, match=r"no_such_package.*pip install 'bertlab\[viz"):
         head_view(attentions, TOKENS)
     monkeypatch.setattr(bertviz_pages, "JQUERY", ("mpld3", "js/no_jquery.js"))
-    with pytest.raises(ModuleNotFoundError, match=r"mpld3 with no_jquery\.js"):
-        head_view(attentions, TOKENS)
+    rejected(r"mpld3 with no_jquery\.js", head_view, attentions, TOKENS, error=ModuleNotFoundError)
 
 
 def test_another_bertviz_is_named(monkeypatch, attentions):

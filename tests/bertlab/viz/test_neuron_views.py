@@ -9,6 +9,7 @@ import torch
 from bertlab.interpretability.traces import Trace, TranslationTrace, trace_translation
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
+from tests.bertlab.refusals import rejected
 from tests.bertlab.viz.conftest import TOKENS, parameters, shown, unpacked
 
 
@@ -59,12 +60,10 @@ def test_a_pair_is_seen_sentence_by_sentence_and_a_causal_model_is_recognised():
 
 def test_a_long_text_is_rejected_until_layers_or_heads_are_chosen():
     traced = made(n_layers=12, n_heads=12, tokens=["token"] * 64, d_head=64)
-    with pytest.raises(ValueError, match=r"of 12 layers with 12 heads .* choose up to 6 layers"):
-        neuron_view(traced)
+    rejected(r"of 12 layers with 12 heads .* choose up to 6 layers", neuron_view, traced)
     assert len(neuron_view(traced, layers=[0, 5, 11])._repr_html_()) < 3_000_000
     long = made(n_layers=1, n_heads=12, tokens=["token"] * 300, d_head=64)
-    with pytest.raises(ValueError, match=r"choose layers and heads, such as layers=\[0\], heads"):
-        neuron_view(long)
+    rejected(r"choose layers and heads, such as layers=\[0\], heads", neuron_view, long)
     assert len(neuron_view(long, heads=[7])._repr_html_()) < 3_000_000
     with pytest.raises(ValueError, match=r"160,000 lines; .* shorten the text to 316 tokens"):
         neuron_view(made(n_layers=1, n_heads=1, tokens=["token"] * 400))
@@ -103,16 +102,11 @@ def test_a_translation_shows_cross_encoder_and_decoder():
 )
 def test_parts_that_do_not_fit_are_named(change, message):
     traced = made()
-    with pytest.raises(ValueError, match=message):
-        neuron_view(dataclasses.replace(traced, **change(traced)))
+    rejected(message, neuron_view, dataclasses.replace(traced, **change(traced)))
 
 
 def test_bad_choices_and_something_else_than_a_trace_are_named():
-    with pytest.raises(ValueError, match=r"layer must be from 0 to 1; got 2"):
-        neuron_view(made(), layer=2)
-    with pytest.raises(ValueError, match=r"head must be one of heads=\[0\]; got 1"):
-        neuron_view(made(), head=1, heads=[0])
-    with pytest.raises(ValueError, match=r"layers must hold at least one layer"):
-        neuron_view(made(), layers=[])
-    with pytest.raises(ValueError, match=r"traced must come from trace\(.*got list"):
-        neuron_view([torch.eye(3)])
+    rejected(r"layer must be from 0 to 1; got 2", neuron_view, made(), layer=2)
+    rejected(r"head must be one of heads=\[0\]; got 1", neuron_view, made(), head=1, heads=[0])
+    rejected(r"layers must hold at least one layer", neuron_view, made(), layers=[])
+    rejected(r"traced must come from trace\(.*got list", neuron_view, [torch.eye(3)])

@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
 
 from bertlab.viz import Picture, attention_heads, attention_heatmap, bars, heatmap, lines
+from tests.bertlab.refusals import rejected
 
 TOKENS = ["the", "cat", "$at"]
 HEAD = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.05, 0.9, 0.05]])
@@ -40,11 +41,9 @@ def test_pyplot_does_not_register_a_picture_so_it_is_not_shown_twice():
 
 
 def test_a_picture_without_words_is_rejected():
-    with pytest.raises(ValueError, match="in words"):
-        Picture(bars({"st": 4}, WHAT).figure, " ")
+    rejected("in words", Picture, bars({"st": 4}, WHAT).figure, " ")
     for what in ("", "occurrences", " by pair", "occurrences by "):
-        with pytest.raises(ValueError, match="what must name both axes"):
-            bars({"st": 4}, what)
+        rejected("what must name both axes", bars, {"st": 4}, what)
 
 
 def test_bars_have_the_heights_of_their_values():
@@ -52,8 +51,7 @@ def test_bars_have_the_heights_of_their_values():
     assert [bar.get_height() for bar in ax.patches] == [4, 3]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["st", "me"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("pair", "occurrences (number)")
-    with pytest.raises(ValueError, match="at least one"):
-        bars({}, WHAT)
+    rejected("at least one", bars, {}, WHAT)
 
 
 def test_bars_show_the_whole_of_very_long_names():
@@ -72,10 +70,8 @@ def test_lines_keep_their_numbers_and_their_names():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "validation"]
     assert ax.get_ylim()[0] == 0
     assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 2
-    with pytest.raises(ValueError, match="'train' has 1"):
-        lines([1, 2], {"train": [3]}, WHAT)
-    with pytest.raises(ValueError, match="got none"):
-        lines([], {}, WHAT)
+    rejected("'train' has 1", lines, [1, 2], {"train": [3]}, WHAT)
+    rejected("got none", lines, [], {}, WHAT)
 
 
 LONG = "share of the words guessed right in 120 sentences out of tales (%)"
@@ -124,10 +120,8 @@ def test_a_spread_is_a_band_around_its_line():
     (band,) = ax.collections
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices}
     assert {(1, 2.5), (1, 3.5), (2, 1.75), (2, 2.25)} == corners
-    with pytest.raises(ValueError, match="no 'test'"):
-        lines([1, 2], series, WHAT, spread={"test": [1, 1]})
-    with pytest.raises(ValueError, match="'train' has 2 and 1"):
-        lines([1, 2], series, WHAT, spread={"train": [1]})
+    rejected("no 'test'", lines, [1, 2], series, WHAT, spread={"test": [1, 1]})
+    rejected("'train' has 2 and 1", lines, [1, 2], series, WHAT, spread={"train": [1]})
 
 
 def test_rows_of_the_heat_map_are_queries_and_columns_are_keys_also_of_others():
@@ -187,17 +181,12 @@ def test_heads_can_have_names():
 def test_heat_maps_reject_what_is_not_attention():
     with pytest.raises(ValueError, match="one for each of the 2 heads; got 1"):
         attention_heads(HEAD.expand(2, 3, 3), TOKENS, names=["teacher"])
-    with pytest.raises(ValueError, match=r"must end in \[2, 2\].*got \[3, 3\]"):
-        attention_heatmap(HEAD, ["a", "b"])
-    with pytest.raises(ValueError, match=r"probabilities; got numbers from -0\.9"):
-        attention_heatmap(-HEAD, TOKENS)
-    with pytest.raises(ValueError, match=r"one head, \[L, L\]; got \[1, 3, 3\]"):
-        attention_heatmap(HEAD[None], TOKENS)
-    with pytest.raises(ValueError, match="got list"):
-        attention_heatmap(HEAD.tolist(), TOKENS)
+    rejected(r"must end in \[2, 2\].*got \[3, 3\]", attention_heatmap, HEAD, ["a", "b"])
+    rejected(r"probabilities; got numbers from -0\.9", attention_heatmap, -HEAD, TOKENS)
+    rejected(r"one head, \[L, L\]; got \[1, 3, 3\]", attention_heatmap, HEAD[None], TOKENS)
+    rejected("got list", attention_heatmap, HEAD.tolist(), TOKENS)
     for picture in (attention_heads, attention_heatmap):
-        with pytest.raises(ValueError, match=r"got None; .*output_attentions=True"):
-            picture(None, TOKENS)
+        rejected(r"got None; .*output_attentions=True", picture, None, TOKENS)
 
 
 def test_any_matrix_can_be_a_heat_map():
@@ -208,10 +197,8 @@ def test_any_matrix_can_be_a_heat_map():
     assert labels == ("row", "column", "score")
     assert picture.alt == (f"A heat map of 1 by 2, {words}: highest 112 (q, a), lowest -96 (q, b).")
     assert [text.get_text() for text in ax.texts] == ["112", "-96"]
-    with pytest.raises(ValueError, match=r"\[1, 1\].*got \[1, 2\]"):
-        heatmap(torch.tensor([[1.0, 2.0]]), ["q"], ["a"], words)
-    with pytest.raises(ValueError, match="finite"):
-        heatmap(torch.tensor([[-torch.inf]]), ["q"], ["a"], words)
+    rejected(r"\[1, 1\].*got \[1, 2\]", heatmap, torch.tensor([[1.0, 2.0]]), ["q"], ["a"], words)
+    rejected("finite", heatmap, torch.tensor([[-torch.inf]]), ["q"], ["a"], words)
 
 
 @pytest.mark.parametrize(("x", "whole"), [(range(2, 21, 2), True), ([2, 6.5, 20], False)])

@@ -5,6 +5,7 @@ import torch
 
 from bertlab.interpretability.rollout import attention_flow, attention_rollout
 from bertlab.viz import rollout_bars
+from tests.bertlab.refusals import rejected
 
 TOKENS = ["[CLS]", "$a$", "b", "[SEP]"]
 PANELS = ["last layer, mean of heads", "rollout, all layers", "flow, all layers"]
@@ -55,10 +56,8 @@ def test_bad_arguments_are_named(attentions):
     for query in (4, -1, 1.0, "1"):
         with pytest.raises(ValueError, match=f"query must be from 0 to 3; got {query!r}"):
             rollout_bars(attentions, TOKENS, query)
-    with pytest.raises(ValueError, match=r"must end in \[3, 3\]"):
-        rollout_bars(attentions, TOKENS[:3], 0)
+    rejected(r"must end in \[3, 3\]", rollout_bars, attentions, TOKENS[:3], 0)
     for missing in (None, (None, None)):
         with pytest.raises(ValueError, match=r"rollout_bars: .*None; .*output_attentions=True"):
             rollout_bars(missing, TOKENS, 0)
-    with pytest.raises(ValueError, match=r"at most 40.*got 41"):
-        rollout_bars([torch.full((1, 41, 41), 1 / 41)], ["a"] * 41, 0)
+    rejected(r"at most 40.*got 41", rollout_bars, [torch.full((1, 41, 41), 1 / 41)], ["a"] * 41, 0)

@@ -26,6 +26,7 @@ from course.models.relatives.distillation import (
     student_of,
 )
 from course.toyworld.batches import ToyData
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, strong, weights
 
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "max_length": 32}
@@ -107,8 +108,7 @@ def test_a_student_is_an_exact_copy_with_fewer_layers_or_with_all():
 
 @pytest.mark.parametrize("n_layers", [0, 5, -1])
 def test_a_number_of_layers_that_the_teacher_does_not_have_is_rejected(n_layers):
-    with pytest.raises(ValueError, match=f"n_layers must be from 1 to 4.*; got {n_layers}"):
-        student_of(model(4), n_layers)
+    rejected(f"n_layers must be from 1 to 4.*; got {n_layers}", student_of, model(4), n_layers)
 
 
 def test_a_student_that_equals_its_teacher_has_only_the_words_to_learn():

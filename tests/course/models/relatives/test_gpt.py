@@ -19,6 +19,7 @@ from bertlab.tokenizers import WordPiece
 from bertlab.training.loop import TrainingConfig
 from course.models.relatives import gpt
 from course.models.relatives.training import train
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, hugging_face, strong
 
 SIZES = {"d_model": 24, "n_layers": 2, "n_heads": 4, "d_ff": 40, "max_length": 16}
@@ -179,8 +180,7 @@ def test_writing_leaves_the_model_in_training_also_between_two_words():
 )
 def test_what_cannot_be_drawn_from_is_rejected(model, options, message):
     options = {"n_tokens": 1, "generator": generator()} | options
-    with pytest.raises(ValueError, match=message):
-        gpt.generate(model, some_ids(1, 3), **options)
+    rejected(message, gpt.generate, model, some_ids(1, 3), **options)
 
 
 def test_a_list_of_ids_is_named(model):
@@ -223,12 +223,9 @@ def test_pieces_depend_only_on_seed_and_epoch(store):
 
 
 def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_rejected(store):
-    with pytest.raises(ValueError, match="length must be at least 2"):
-        gpt.TextPieces(store, length=1)
-    with pytest.raises(ValueError, match="a batch of 1000 pieces of 8 tokens"):
-        gpt.TextPieces(store, length=8, batch_size=1000)
-    with pytest.raises(ValueError, match="config must have causal=True"):
-        gpt.CausalLanguageModel(replace(CONFIG, causal=False))
+    rejected("length must be at least 2", gpt.TextPieces, store, length=1)
+    rejected("a batch of 1000 pieces of 8 tokens", gpt.TextPieces, store, length=8, batch_size=1000)
+    rejected("config must have causal=True", gpt.CausalLanguageModel, replace(CONFIG, causal=False))
 
 
 @pytest.mark.slow

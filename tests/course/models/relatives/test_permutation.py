@@ -22,6 +22,7 @@ from course.models.relatives.permutation import (
     two_streams,
 )
 from course.models.relatives.training import train
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, strong
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
@@ -263,21 +264,16 @@ def test_the_loss_equals_pytorchs_on_the_words_at_the_targets():
 def test_what_cannot_be_read_is_rejected(model):
     ids = some_ids(1, 4)
     order, targets = torch.tensor([[0, 1, 2, 3]]), torch.tensor([[3]])
-    with pytest.raises(ValueError, match=r"order must have the shape of ids, \[1, 4\]"):
-        model(ids, order[:, :3], targets)
+    rejected(r"order must have the shape of ids, \[1, 4\]", model, ids, order[:, :3], targets)
     with pytest.raises(TypeError, match="ids must be a tensor; got a list"):
         model(ids.tolist(), order, targets)
-    with pytest.raises(ValueError, match=r"targets must be \[B, K\] with B = 1"):
-        model(ids, order, torch.tensor([3]))
-    with pytest.raises(ValueError, match="targets must not be read first"):
-        model(ids, order, torch.tensor([[0, 3]]))
+    rejected(r"targets must be \[B, K\] with B = 1", model, ids, order, torch.tensor([3]))
+    rejected("targets must not be read first", model, ids, order, torch.tensor([[0, 3]]))
     with pytest.raises(ValueError, match="config must have causal=False"):
         PermutationLanguageModel(BertConfig(50, **SIZES, causal=True))
-    with pytest.raises(ValueError, match=r"order must be \[B, L\]"):
-        permutation_masks(torch.arange(3))
+    rejected(r"order must be \[B, L\]", permutation_masks, torch.arange(3))
     for n_targets in (0, 4):
-        with pytest.raises(ValueError, match="leave each row its first token"):
-            random_reading(ids, n_targets)
+        rejected("leave each row its first token", random_reading, ids, n_targets)
 
 
 def test_the_seed_determines_the_weights_and_no_global_state_changes():
@@ -294,7 +290,5 @@ def test_a_loss_of_what_does_not_match_is_rejected():
         (logits, ids.repeat(2, 1), targets),
         (logits[:, :0], ids, targets[:, :0]),
     ):
-        with pytest.raises(ValueError, match=r"permutation_loss: logits must be \[B, K, V\]"):
-            permutation_loss(*wrong)
-    with pytest.raises(ValueError, match="words must be from 0 to 6; got -100"):
-        permutation_loss(logits, ids * -100, targets)
+        rejected(r"permutation_loss: logits must be \[B, K, V\]", permutation_loss, *wrong)
+    rejected("words must be from 0 to 6; got -100", permutation_loss, logits, ids * -100, targets)

@@ -18,6 +18,7 @@ from course.models.word_vectors import negative_sampling as sampling
 from course.models.word_vectors.evaluation import score_similarity
 from course.models.word_vectors.vectors import WordVectors
 from course.models.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, normal
 
 pytestmark = pytest.mark.slow
@@ -132,12 +133,9 @@ def test_the_seed_determines_all_and_the_global_random_state_is_untouched(train)
 
 
 def test_settings_corpora_and_rates_that_cannot_work_are_rejected():
-    with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
-        Word2VecConfig(window=0)
-    with pytest.raises(ValueError, match=r"epochs must be an integer; got 1\.5"):
-        Word2VecConfig(epochs=1.5)
-    with pytest.raises(ValueError, match="at least 5 times"):
-        train_skip_gram([["too", "little"]], progress=False)
+    rejected("Word2VecConfig: window must be above 0; got 0", Word2VecConfig, window=0)
+    rejected(r"epochs must be an integer; got 1\.5", Word2VecConfig, epochs=1.5)
+    rejected("at least 5 times", train_skip_gram, [["too", "little"]], progress=False)
     with pytest.raises(ValueError, match=r"vectors grew without bound; .* lower than 50"):
         train_skip_gram(two_topics(), Word2VecConfig(rate=50, **SMALL), progress=False)
 
