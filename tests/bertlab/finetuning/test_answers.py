@@ -124,12 +124,11 @@ def test_the_best_span_by_hand():
 
 def test_windows_are_judged_together():
     passage = "a b c d"
-    encoding = UNCASED.encode("e", passage)
-    parts = windows(encoding, max_length=6, stride=2)
-    logits = [torch.zeros(6, 2), torch.zeros(6, 2)]
-    logits[0][0] = torch.tensor([2.0, 3.0])  # no answer: 5
-    logits[1][0] = torch.tensor([1.0, 1.0])  # no answer: 2
-    logits[1][4] = torch.tensor([2.0, 2.0])  # d: 4
+    parts = windows(UNCASED.encode("e", passage), max_length=6, stride=2)
+    logits = torch.zeros(2, 6, 2)
+    logits[0, 0] = torch.tensor([2.0, 3.0])  # no answer: 5
+    logits[1, 0] = torch.tensor([1.0, 1.0])  # no answer: 2
+    logits[1, 4] = torch.tensor([2.0, 2.0])  # d: 4
     assert best_answer(logits, parts, passage) == (6, 7)
     assert best_answer(logits, parts, passage, threshold=2) is None
     assert best_span(logits[0], parts[0], passage) is None
@@ -204,41 +203,32 @@ def test_what_does_not_match_is_rejected():
     rejected("each of 0 questions", answer_scores, ["a"], [])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [  # worked by hand from the rules of SQuAD's evaluation script
-        ("The Castle!", "castle"),
-        ("  an  apple\ta day ", "apple day"),
-        ("theatre another", "theatre another"),
-        ("June 30, 1881", "june 30 1881"),
-        ("U.S.", "us"),
-        ("state-of-the-art", "stateoftheart"),  # punctuation goes first
-        ("Rosa’s", "rosa’s"),  # only ASCII punctuation goes
-        ("A", ""),
-    ],
-)
-def test_answers_are_normalized_as_in_squad(text, expected):
-    assert normalize_answer(text) == expected
+NORMALIZED = {  # worked by hand from the rules of SQuAD's evaluation script
+    "The Castle!": "castle",
+    "  an  apple\ta day ": "apple day",
+    "theatre another": "theatre another",
+    "June 30, 1881": "june 30 1881",
+    "U.S.": "us",
+    "state-of-the-art": "stateoftheart",  # punctuation goes first
+    "Rosa’s": "rosa’s",  # only ASCII punctuation goes
+    "A": "",
+}
+SCORED = [  # guess, answers, exact match and F1, worked by hand
+    ("the castle", ["castle", "forest"], 1, 1),
+    ("old castle", ["the castle"], 0, 2 / 3),  # precision 1/2, recall 1
+    ("the the the", ["castle"], 0, 0),
+    ("a b b", ["b b b c"], 0, 2 * (2 / 2) * (2 / 4) / (2 / 2 + 2 / 4)),  # "a" goes
+    ("June 30", ["June 30, 1881", "June"], 0, 4 / 5),
+    *[(None, [], 1, 1), ("", [], 1, 1), ("castle", [], 0, 0)],
+    *[(None, ["castle"], 0, 0), ("forest", ["castle"], 0, 0)],
+]
 
 
-@pytest.mark.parametrize(
-    ("guess", "answers", "exact", "f1"),
-    [  # worked by hand
-        ("the castle", ["castle", "forest"], 1, 1),
-        ("old castle", ["the castle"], 0, 2 / 3),  # precision 1/2, recall 1
-        ("the the the", ["castle"], 0, 0),
-        ("a b b", ["b b b c"], 0, 2 * (2 / 2) * (2 / 4) / (2 / 2 + 2 / 4)),  # "a" goes
-        ("June 30", ["June 30, 1881", "June"], 0, 4 / 5),
-        (None, [], 1, 1),
-        ("", [], 1, 1),
-        ("castle", [], 0, 0),
-        (None, ["castle"], 0, 0),
-        ("forest", ["castle"], 0, 0),
-    ],
-)
-def test_exact_match_and_f1_by_hand(guess, answers, exact, f1):
-    assert exact_match(guess, answers) == exact
-    assert token_f1(guess, answers) == pytest.approx(f1)
+def test_answers_are_normalized_and_scored_as_in_squad():
+    assert {text: normalize_answer(text) for text in NORMALIZED} == NORMALIZED
+    for guess, answers, exact, f1 in SCORED:
+        assert exact_match(guess, answers) == exact
+        assert token_f1(guess, answers) == pytest.approx(f1)
 
 
 def test_scores_are_means_over_questions_each_of_which_has_a_list_of_answers():
