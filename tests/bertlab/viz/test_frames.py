@@ -59,6 +59,6 @@ def test_a_script_cannot_be_ended_by_its_own_strings():
     assert tags.script.string.count(r"\x3c") == 3
 
 
-@pytest.mark.parametrize("words", [{"title": " ", "alt": "A"}, {"title": "T", "alt": ""}])
-def test_a_frame_without_words_is_rejected(words):
-    rejected("in words", frame, "<p>x</p>", **words)
+def test_a_frame_without_words_is_rejected():
+    rejected("in words", frame, "<p>x</p>", title=" ", alt="A")
+    rejected("in words", frame, "<p>x</p>", title="T", alt="")
