@@ -139,23 +139,14 @@ def test_a_target_is_one_number_of_the_answer(measure, target, message):
     rejected(message, measure, model(BertForPreTraining), IDS, target)
 
 
-TWO, TWO_SEGMENTS = torch.stack([IDS, IDS]), torch.stack([SEGMENTS, SEGMENTS])
-
-
 def test_what_does_not_fit_is_rejected():
-    rejected(r"ids must be of one text, \[L\]", gradient_times_input, model(), TWO, logit)
-    rejected(
-        r"gradient_times_input: segment_ids must be of one text.*segment_ids\[0\]",
-        gradient_times_input,
-        model(),
-        IDS,
-        logit,
-        TWO_SEGMENTS,
-    )
-    rejected("model must be a Bert", attention_gradients, nn.Linear(2, 2), IDS, logit)
-    rejected("a and b must have the same", rank_agreement, torch.ones(2, 2), torch.ones(2, 2))
-    rejected("a and b must have the same length", rank_agreement, [1.0], [1.0])
-    rejected("a and b must have the same length", rank_agreement, [1, 2], [1, 2, 3])
+    measure, (two, both) = gradient_times_input, (torch.stack([x, x]) for x in (IDS, SEGMENTS))
+    rejected(r"gradient_times_input: ids must be of one text, \[L\]", measure, model(), two, logit)
+    one = r"segment_ids must be of one text.*segment_ids\[0\]"
+    rejected(one, measure, model(), IDS, logit, both)
+    rejected("gradients: model must be a Bert", attention_gradients, nn.Linear(2, 2), IDS, logit)
+    for a, b in ((torch.ones(2, 2), torch.ones(2, 2)), ([1.0], [1.0]), ([1, 2], [1, 2, 3])):
+        rejected("a and b must have the same length", rank_agreement, a, b)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))

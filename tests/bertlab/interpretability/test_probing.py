@@ -136,22 +136,16 @@ def test_control_labels_are_as_frequent_as_the_real_ones():
     assert control_labels(words, words, seed=0) != control_labels(words, words, seed=1)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
+def test_what_cannot_be_probed_is_an_error():
+    asked = {"vectors": normal(N, D), "labels": drawn(2), "words": WORDS, "texts": TEXT_OF}
+    for wrong, message in (
         ({"labels": [0, 1, 0]}, "labels must hold .* per word, .* got 3 for 1200"),
         ({"texts": TEXT_OF[1:]}, "texts must hold one entry per word"),
         ({"vectors": normal(5, D)}, r"\[N, D\] with a row for .* 1200 words; got"),
         ({"labels": [0] * N}, "got 1 labels in 40 texts"),
         ({"texts": [7] * N}, "got 2 labels in 1 texts"),
-    ],
-)
-def test_what_cannot_be_probed_is_an_error(wrong, message):
-    asked = {"vectors": normal(N, D), "labels": drawn(2), "words": WORDS, "texts": TEXT_OF}
-    rejected(message, probe, **asked | wrong)
-
-
-def test_nothing_has_no_words_and_no_control_labels():
+    ):
+        rejected(message, probe, **asked | wrong)
     rejected("traces must hold at least one; got none", word_vectors, [])
     rejected("control_labels: labels must hold one entry per word", control_labels, [], [])
 

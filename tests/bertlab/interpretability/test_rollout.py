@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.interpretability.rollout import attention_flow, attention_rollout, with_residual
+from bertlab.interpretability.rollout import attention_flow, attention_rollout
 from tests.bertlab.refusals import rejected
 from tests.small_models import random_attention
 
@@ -30,13 +30,6 @@ def test_rollout_by_hand_begins_with_the_first_layer():
     # The other way round token 2 looks at token 1 before that has looked at token 0.
     expected = torch.tensor([0, 0.5, 0.5])
     torch.testing.assert_close(attention_rollout([LAYER_2, LAYER_1])[2], expected)
-
-
-def test_heads_have_equal_weight():
-    heads = torch.cat([LAYER_1, LAYER_2])  # token 2: half [0, 0, 1], half [0, 1, 0]
-    expected = torch.tensor([0, 0.25, 0.75])
-    torch.testing.assert_close(with_residual(heads)[2], expected)
-    torch.testing.assert_close(attention_rollout([heads])[2], expected)
 
 
 @given(sizes)

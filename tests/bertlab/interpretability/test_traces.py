@@ -118,31 +118,14 @@ def test_a_translations_queries_and_keys_give_its_attentions(transformer, kind):
     assert len(traced.queries[kind]) == 2
 
 
-TWO_TEXTS = torch.tensor([[1, 2]])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda b, t, words: trace(b, tokenizer_of(WORDS[:-1]), "the"),
-            "many tokens .* 11; got 10",
-        ),
-        (lambda b, t, words: trace(t, words, "the cat"), "model must be a Bert.*got Transformer"),
-        (lambda b, t, words: trace(b, words, "the " * 15), "must be 1 to 16 tokens long.*got 17"),
-        (lambda b, t, words: trace_translation(b, [1], [2]), "must be a Transformer; got Bert"),
-        (
-            lambda b, t, words: trace_translation(t, TWO_TEXTS, [1]),
-            r"source_ids must be of one.*choose one: source_ids\[0\]",
-        ),
-        (
-            lambda b, t, words: trace_translation(t, [1], torch.tensor(3)),
-            r"target_ids must be of one text, \[L\]; got \[\]",
-        ),
-        (lambda b, t, words: trace_translation(t, [1], [99]), "target_ids must be from 0 to 10"),
-    ],
-)
-def test_models_tokenizers_texts_and_ids_that_do_not_fit_are_named(
-    bert, transformer, tokenizer, call, message
-):
-    rejected(message, call, bert, transformer, tokenizer)
+def test_models_tokenizers_texts_and_ids_that_do_not_fit_are_named(bert, transformer, tokenizer):
+    rejected("as many tokens .* 11; got 10", trace, bert, tokenizer_of(WORDS[:-1]), "the cat")
+    rejected("model must be a Bert.*got Transformer", trace, transformer, tokenizer, "the cat")
+    rejected("text must be 1 to 16 tokens long.*got 17", trace, bert, tokenizer, "the " * 15)
+    rejected("must be a Transformer; got Bert", trace_translation, bert, [1], [2])
+    for source, target, message in (
+        (torch.tensor([[1, 2]]), [1], r"source_ids must be of one.*choose one: source_ids\[0\]"),
+        ([1], torch.tensor(3), r"target_ids must be of one text, \[L\]; got \[\]"),
+        ([1], [99], "target_ids must be from 0 to 10; got 99"),
+    ):
+        rejected(message, trace_translation, transformer, source, target)

@@ -1,11 +1,9 @@
-"""Checkpoints with a full disk, a power failure, or a killed training."""
+"""Checkpoints with a full disk, a power failure, or a killed training (really: test_resume.py)."""
 
 import builtins
 import errno
 import os
 import shutil
-import subprocess
-import sys
 import warnings
 from contextlib import contextmanager
 
@@ -13,15 +11,7 @@ import pytest
 
 from bertlab.training import checkpoints
 from bertlab.training.checkpoints import CheckpointError
-from tests.bertlab.training.test_checkpoints import (
-    FILES,
-    flip,
-    load,
-    load_without_warnings,
-    save,
-    steps_in,
-)
-from tests.conftest import ROOT
+from tests.bertlab.training import test_checkpoints
 
 pytestmark = pytest.mark.slow
 
@@ -94,13 +84,13 @@ class Disk:
 def start(tmp_path):
     """`start(name)`: a new folder with checkpoints 1 and 2, and what a killed training left."""
     first = tmp_path / "start"
-    save(first, 1), save(first, 2)
+    test_checkpoints.save(first, 1), test_checkpoints.save(first, 2)
     shutil.copytree(first / "step-00000001", first / checkpoints.UNFINISHED)
 
     def copy(name, newest_damaged=False):
         folder = shutil.copytree(first, tmp_path / str(name))
         if newest_damaged:
-            flip(folder / "step-00000002" / FILES[0])
+            test_checkpoints.flip(folder / "step-00000002" / test_checkpoints.FILES[0])
         return folder
 
     return copy
@@ -110,7 +100,7 @@ def operations(folder, step):
     """How many there are in saving a checkpoint, and which."""
     disk = Disk(-1, kill=False)
     with disk.in_use():
-        save(folder, step)
+        test_checkpoints.save(folder, step)
     return disk.log
 
 
@@ -124,14 +114,14 @@ def test_a_crash_at_any_moment_leaves_a_checkpoint_to_resume_from(start, newest_
     for n in range(len(log)):
         folder = start(n, newest_damaged)
         with Disk(n, kill=True).in_use(), pytest.raises(Killed):
-            save(folder, step)
+            test_checkpoints.save(folder, step)
         with warnings.catch_warnings(record=not newest_damaged) as caught:
             warnings.simplefilter("ignore" if newest_damaged else "always")
-            found = load(folder)
+            found = test_checkpoints.load(folder)
         assert not caught
         outcomes.append(found)
-        save(folder, 4, most=1)
-        assert steps_in(folder) == [4]
+        test_checkpoints.save(folder, 4, most=1)
+        assert test_checkpoints.steps_in(folder) == [4]
     renamed = outcomes.index(step)
     assert log[renamed - 1] == "rename"
     assert set(outcomes[:renamed]) == {step - 1}  # the one before, or the new one from then on
@@ -145,12 +135,12 @@ def test_a_disk_that_is_full_at_any_moment_loses_nothing(start):
     for n in range(log.index("create") - 1, renamed + 3):
         folder = start(n)
         with Disk(n, kill=False).in_use(), pytest.raises(CheckpointError) as error:
-            save(folder, 3)
+            test_checkpoints.save(folder, 3)
         text = str(error.value)
         assert f"{folder / 'step-00000003'} could not be written (No space left on device)" in text
         assert "earlier checkpoints are as they were" in text
-        assert steps_in(folder) == ([1, 2] if n <= renamed else [1, 2, 3])
-        assert load_without_warnings(folder) == (2 if n <= renamed else 3)
+        assert test_checkpoints.steps_in(folder) == ([1, 2] if n <= renamed else [1, 2, 3])
+        assert test_checkpoints.load_without_warnings(folder) == (2 if n <= renamed else 3)
 
 
 def test_everything_is_on_the_disk_before_it_has_its_name(start):
@@ -165,53 +155,15 @@ def test_a_real_limit_to_the_size_of_files_loses_nothing(tmp_path):
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    save(tmp_path, 1)
+    test_checkpoints.save(tmp_path, 1)
     largest = max(file.stat().st_size for file in (tmp_path / "step-00000001").iterdir())
     for limit in range(0, largest, 50):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
         try:
             with pytest.raises(CheckpointError, match=r"could not be written \(File too large\)"):
-                save(tmp_path, 2)
+                test_checkpoints.save(tmp_path, 2)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        assert steps_in(tmp_path) == [1]
-        assert load_without_warnings(tmp_path) == 1
-    save(tmp_path, 2)
-
-
-SAVE_AND_BE_KILLED = """
-import os, random, signal, sys, time, torch
-from pathlib import Path
-from bertlab.training.checkpoints import save_checkpoint
-from tests.bertlab.training.test_checkpoints import all_tensors, load_without_warnings, save, tiny
-
-torch.set_num_threads(1)
-folder, choose = Path(sys.argv[1]), random.Random(0)
-save(folder, 1)
-model, optimizer = tiny(1)
-for _ in range(20):
-    reads, writes = os.pipe()
-    child = os.fork()
-    if child == 0:
-        for step in range(load_without_warnings(folder) + 1, 10**8):
-            for tensor in all_tensors(model, optimizer):
-                tensor.fill_(step)
-            now = {"model": model, "optimizer": optimizer, "state": {"step": step}}
-            save_checkpoint(folder, step=step, **now)
-            os.write(writes, b".")
-    os.read(reads, 1)  # the first of its checkpoints
-    time.sleep(choose.uniform(0, 0.03))
-    os.kill(child, signal.SIGKILL)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    print(load_without_warnings(folder), (folder / '.unfinished').exists())
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
-def test_a_training_killed_at_any_moment_leaves_a_checkpoint_to_resume_from(tmp_path):
-    command = [sys.executable, "-c", SAVE_AND_BE_KILLED, str(tmp_path)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    steps = [int(line.split()[0]) for line in result.stdout.splitlines()]
-    assert len(steps) == 20
-    assert steps == sorted(set(steps))  # each child came further
+        assert test_checkpoints.steps_in(tmp_path) == [1]
+        assert test_checkpoints.load_without_warnings(tmp_path) == 1
+    test_checkpoints.save(tmp_path, 2)
