@@ -407,10 +407,16 @@ def test_errors_during_a_run_are_reported_in_a_line(
     assert (out / "settings.json").exists() == (place == "pretrain")
 
 
-def test_ctrl_c_says_that_a_checkpoint_is_kept(trained, monkeypatch, refusal):
+def test_ctrl_c_says_what_is_kept_in_every_command(trained, monkeypatch, capsys, refusal):
     monkeypatch.setattr(command, "pretrain", STOP)
     told = refusal("--resume", "--out", trained[0], status=130)
     assert "the last checkpoint is kept; continue with --resume" in told
+    monkeypatch.setattr("bertlab.__main__.load_pretrained", STOP)
+    told = refusal("model", "A [MASK].", command="fill-mask", status=130)
+    assert told == "bertlab fill-mask: interrupted\n"
+    monkeypatch.setattr("bertlab.data.__main__.fetch", STOP)
+    assert fetch_main(["fetch", "core"]) == 130
+    assert capsys.readouterr().err == "bertlab.data: interrupted; fetch again to continue\n"
 
 
 def test_a_full_disk_is_an_error_with_the_path(out, monkeypatch, refusal):
@@ -419,22 +425,11 @@ def test_a_full_disk_is_an_error_with_the_path(out, monkeypatch, refusal):
     assert f"No space left on device: '{out / 'settings.json'}'" in told
 
 
-@pytest.mark.parametrize("error", [*NO_MEMORY, STOP])
-def test_other_commands_without_memory_or_time_say_so_in_a_line(
-    trained, monkeypatch, capsys, refusal, error
-):
+@pytest.mark.parametrize("error", NO_MEMORY)
+def test_a_model_that_is_too_large_to_fill_a_mask_is_named(trained, monkeypatch, refusal, error):
     monkeypatch.setattr("bertlab.__main__.fill_mask", error)
-    asked = {"command": "fill-mask", "status": 130 if error is STOP else 1}
-    (told,) = refusal(trained[0] / "model", "A [MASK].", **asked).splitlines()
-    if error is STOP:
-        assert told == "bertlab fill-mask: interrupted"
-        monkeypatch.setattr("bertlab.data.__main__.fetch", STOP)
-        assert fetch_main(["fetch", "core"]) == 130
-        assert capsys.readouterr().err == "bertlab.data: interrupted; fetch again to continue\n"
-    else:
-        assert told.startswith(
-            f"bertlab fill-mask: too little memory for the model in {trained[0]}"
-        )
+    (told,) = refusal(trained[0] / "model", "A [MASK].", command="fill-mask").splitlines()
+    assert told.startswith(f"bertlab fill-mask: too little memory for the model in {trained[0]}")
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_the_words_of_a_heat_map_name_the_strongest_links():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_heads", [1, 3, 4, 5, 12])
+@pytest.mark.parametrize("n_heads", [1, 5, 12])
 def test_all_heads_of_a_layer_share_their_colours(n_heads):
     picture = attention_heads(HEAD.expand(1, n_heads, 3, 3), TOKENS)
     assert list(titled(picture)) == [f"head {i}" for i in range(n_heads)]
@@ -172,7 +172,7 @@ def test_heads_can_have_names():
 
 def test_pictures_without_words_or_numbers_or_of_what_does_not_fit_are_rejected():
     rejected("in words", Picture, bars({"st": 4}, WHAT).figure, " ")
-    for what in ("", "occurrences", " by pair", "occurrences by "):
+    for what in ("", "occurrences", " by pair", "occurrences by ", "  by  "):
         rejected("what must name both axes", bars, {"st": 4}, what)
     rejected("at least one", bars, {}, WHAT)
     rejected("'train' has 1", lines, [1, 2], {"train": [3]}, WHAT)
