@@ -50,7 +50,9 @@ def finished(folder, corpus, **options):
     command = [sys.executable, "-m", "bertlab", "pretrain", *WHAT, "--out", str(folder)]
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", *[str(value)] * (value is not True)]
-    return folder, subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder, done
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +105,6 @@ def opened(folder):
 
 def test_a_run_shows_what_it_does_and_leaves_a_model(trained):
     folder, done = trained
-    assert done.returncode == 0, done.stderr
     assert [row["step"] for row in rows_of(folder, "held-out")] == [0, 2, 4]
     told = done.stdout
     assert re.search(r"[\d,]{6,} tokens in \d+ documents for training, [\d,]+ in \d+ held", told)
