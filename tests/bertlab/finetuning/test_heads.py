@@ -9,6 +9,7 @@ from bertlab.finetuning.features import layer_features
 from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, hugging_face
 
 CONFIG = BertConfig(50, 24, 4, 4, 40, max_length=32)
@@ -17,7 +18,7 @@ HEADS = {
     "tagger": lambda encoder, **options: TokenTagger(encoder, 3, **options),
     "answerer": lambda encoder, **options: SpanAnswerer(encoder, **options),
 }
-REFERENCES = {
+REFERENCES = {  # Hugging Face's class, its outputs, and the name of their matrix
     "classifier": (transformers.BertForSequenceClassification, 3, "classifier"),
     "tagger": (transformers.BertForTokenClassification, 3, "classifier"),
     "answerer": (transformers.BertForQuestionAnswering, 2, "qa_outputs"),
@@ -37,16 +38,14 @@ def batch():
     return ids, segment_ids, mask
 
 
-def reference_of(name):
-    kind, n_labels, _ = REFERENCES[name]
-    return hugging_face(kind, CONFIG, num_labels=n_labels)
-
-
 def with_weights_of(reference, name):
     """Our head with their weights."""
-    head, theirs = HEADS[name](Bert(CONFIG)).eval(), reference.state_dict()
-    tensors = {"output": REFERENCES[name][2]}
-    tensors = {f"output.{end}": theirs[f"{tensors['output']}.{end}"] for end in ("weight", "bias")}
+    head, theirs, matrix = (
+        HEADS[name](Bert(CONFIG)).eval(),
+        reference.state_dict(),
+        REFERENCES[name][2],
+    )
+    tensors = {f"output.{end}": theirs[f"{matrix}.{end}"] for end in ("weight", "bias")}
     for ours, names in tensor_names(CONFIG.n_layers).items():
         if ours.startswith("pooler") and name != "classifier":  # theirs have none
             tensors[f"bert.{ours}"] = head.bert.state_dict()[ours]
@@ -64,31 +63,30 @@ def reference_logits(output, mask):
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_logits_equal_hugging_faces(name):
-    reference = reference_of(name)
-    ids, segment_ids, mask = batch()
-    logits = with_weights_of(reference, name)(ids, segment_ids, mask)
+def test_logits_losses_and_gradients_equal_hugging_faces(name):
+    kind, n_labels, matrix = REFERENCES[name]
+    reference = hugging_face(kind, CONFIG, num_labels=n_labels)
+    head, targets, (ids, segment_ids, mask) = (
+        with_weights_of(reference, name),
+        TARGETS[name],
+        batch(),
+    )
     expected = reference_logits(reference(ids, mask.long(), segment_ids), mask)
-    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(head(ids, segment_ids, mask), expected, rtol=1e-4, atol=1e-4)
 
-
-@pytest.mark.parametrize("name", HEADS)
-def test_losses_and_gradients_equal_hugging_faces(name):
-    reference, (ids, segment_ids, _) = reference_of(name), batch()
-    head, targets = with_weights_of(reference, name), TARGETS[name]
-    mask = torch.ones_like(ids)
-    labels = {"labels": targets}
+    whole, labels = torch.ones_like(ids), {"labels": targets}
     if name == "answerer":
         labels = {"start_positions": targets[:, 0], "end_positions": targets[:, 1]}
-    expected = reference(ids, mask, segment_ids, **labels).loss
-    loss = head.loss(head(ids, segment_ids, mask), targets)
+    expected = reference(ids, whole, segment_ids, **labels).loss
+    loss = head.loss(head(ids, segment_ids, whole), targets)
     torch.testing.assert_close(loss, expected)
     loss.backward()
     expected.backward()
-    theirs = reference.get_submodule(REFERENCES[name][2])
-    torch.testing.assert_close(head.output.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
-    ours, theirs = head.bert.embeddings.token, reference.bert.embeddings.word_embeddings
-    torch.testing.assert_close(ours.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
+    for ours, theirs in (
+        (head.output, reference.get_submodule(matrix)),
+        (head.bert.embeddings.token, reference.bert.embeddings.word_embeddings),
+    ):
+        torch.testing.assert_close(ours.weight.grad, theirs.weight.grad, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -116,13 +114,11 @@ def test_padding_changes_no_score(name):
 
 
 def test_an_answer_is_never_in_the_padding():
-    logits = SpanAnswerer(Bert(CONFIG))(*batch())
-    mask = batch()[2]
+    head, mask = SpanAnswerer(Bert(CONFIG)), batch()[2]
+    logits = head(*batch())
+    assert torch.equal(logits.isfinite(), mask[..., None].expand_as(logits))
     assert logits[~mask].eq(-torch.inf).all()
-    assert logits[mask].isfinite().all()
-    loss = SpanAnswerer(Bert(CONFIG)).loss(logits, TARGETS["answerer"])
-    loss.backward()
-    assert loss.isfinite()
+    assert head.loss(logits, TARGETS["answerer"]).isfinite()
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -185,25 +181,21 @@ def test_a_tagger_is_scored_only_at_tags():
     assert not logits.grad.any()
 
 
-def test_what_is_right_is_counted_by_hand():
-    classifier, tagger = SequenceClassifier(Bert(CONFIG), 2), TokenTagger(Bert(CONFIG), 2)
+def test_what_is_right_is_counted_by_hand_and_targets_become_tensors():
+    encoder = Bert(CONFIG)
+    classifier, tagger = SequenceClassifier(encoder, 2), TokenTagger(encoder, 4)
+    answerer = SpanAnswerer(encoder)
     logits = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     assert classifier.correct(logits, torch.tensor([1, 1, 1])).tolist() == [True, False, True]
     tags = torch.tensor([[1, IGNORED, 0]])
     assert tagger.correct(logits[None], tags).tolist() == [True, False]
     assert tagger.n_asked(tags) == 2
     both = torch.stack([logits, logits.flip(0)])
-    spans = SpanAnswerer(Bert(CONFIG)).correct(both, torch.tensor([[1, 0], [1, 2]]))
-    assert spans.tolist() == [True, False]
-
-
-def test_targets_become_the_tensors_that_losses_need():
-    tagger = TokenTagger(Bert(CONFIG), 4)
+    assert answerer.correct(both, torch.tensor([[1, 0], [1, 2]])).tolist() == [True, False]
     tags = tagger.collate_targets([[1, 2], [IGNORED, 0, 3]], 4)
     assert tags.tolist() == [[1, 2, IGNORED, IGNORED], [IGNORED, 0, 3, IGNORED]]
-    spans = SpanAnswerer(Bert(CONFIG)).collate_targets([(0, 0), (1, 3)], 4)
-    assert spans.tolist() == [[0, 0], [1, 3]]
-    assert SequenceClassifier(Bert(CONFIG), 3).collate_targets([2, 0], 4).tolist() == [2, 0]
+    assert answerer.collate_targets([(0, 0), (1, 3)], 4).tolist() == [[0, 0], [1, 3]]
+    assert classifier.collate_targets([1, 0], 4).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -218,21 +210,14 @@ def test_targets_become_the_tensors_that_losses_need():
     ],
 )
 def test_targets_outside_the_set_are_rejected(name, target, message):
-    with pytest.raises(ValueError, match=message):
-        HEADS[name](Bert(CONFIG)).check_target(target, n_tokens=3)
+    rejected(message, HEADS[name](Bert(CONFIG)).check_target, target, n_tokens=3)
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_what_is_not_an_encoder_is_rejected(name):
-    with pytest.raises(TypeError, match=r"must be a Bert; got BertForPreTraining; give its \.bert"):
-        HEADS[name](BertForPreTraining(CONFIG))
-    with pytest.raises(ValueError, match=r"features must be .* got 'best'"):
-        HEADS[name](Bert(CONFIG), features="best")
-    if name != "classifier":
-        with pytest.raises(ValueError, match=r"features must be .* got 'pooled'"):
-            HEADS[name](Bert(CONFIG), features="pooled")
-
-
-def test_one_class_is_rejected():
-    with pytest.raises(ValueError, match="at least two classes; got 1"):
-        SequenceClassifier(Bert(CONFIG), 1)
+def test_what_is_not_an_encoder_with_such_features_and_one_class_are_rejected(name):
+    other = r"must be a Bert; got BertForPreTraining; give its \.bert"
+    rejected(other, HEADS[name], BertForPreTraining(CONFIG), error=TypeError)
+    for features in ["best"] if name == "classifier" else ["best", "pooled"]:
+        unknown = f"features must be .* got '{features}'"
+        rejected(unknown, HEADS[name], Bert(CONFIG), features=features)
+    rejected("at least two classes; got 1", SequenceClassifier, Bert(CONFIG), 1)

@@ -18,6 +18,7 @@ from bertlab.finetuning import sentences as module
 from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length, pool
 from bertlab.model import Bert, BertConfig, save_pretrained
 from bertlab.tokenizers import WordPiece
+from tests.bertlab.refusals import rejected
 from tests.conftest import fetched
 from tests.small_models import normal, random_weights
 
@@ -89,15 +90,12 @@ def test_values_at_padding_do_not_count(how, rubbish):
 
 
 def test_pooling_rejects_what_does_not_match():
-    hidden = torch.zeros(2, 3, 4)
-    with pytest.raises(ValueError, match="how must be one of mean, cls, max; got 'sum'"):
-        pool(hidden, None, "sum")
-    with pytest.raises(ValueError, match=r"_mask must be \[B, L\] = \[2, 3\].*got \[2, 4\]"):
-        pool(hidden, torch.ones(2, 4), "mean")
-    with pytest.raises(ValueError, match=r"hidden must be \[B, L, D\]; got \[2, 3\]"):
-        pool(hidden[..., 0], None, "mean")
-    with pytest.raises(ValueError, match="a token in each row"):
-        pool(hidden, torch.tensor([[1, 1, 1], [0, 0, 0]]), "max")
+    hidden, empty = torch.zeros(2, 3, 4), torch.tensor([[1, 1, 1], [0, 0, 0]])
+    rejected("how must be one of mean, cls, max; got 'sum'", pool, hidden, None, "sum")
+    mismatch = r"_mask must be \[B, L\] = \[2, 3\].*got \[2, 4\]"
+    rejected(mismatch, pool, hidden, torch.ones(2, 4), "mean")
+    rejected(r"hidden must be \[B, L, D\]; got \[2, 3\]", pool, hidden[..., 0], None, "mean")
+    rejected("a token in each row", pool, hidden, empty, "max")
 
 
 # Batches
@@ -123,8 +121,7 @@ def test_texts_of_one_length_fill_a_batch_before_the_next_begins():
     assert batches_of_one_length([4, 9, 4, 3], most=36) == [[1], [0, 2, 3]]
     assert batches_of_one_length([50, 50], most=8) == [[0], [1]]
     assert batches_of_one_length([]) == []
-    with pytest.raises(ValueError, match="most must be at least 1; got 0"):
-        batches_of_one_length([4], most=0)
+    rejected("most must be at least 1; got 0", batches_of_one_length, [4], most=0)
 
 
 # The encoder
@@ -178,24 +175,17 @@ def test_a_classifier_can_be_trained_on_vectors_and_through_forward_the_encoder(
     assert encoder.bert.embeddings.token.weight.grad[7].any()
 
 
-def test_texts_that_cannot_be_encoded_are_rejected_and_no_texts_give_no_vectors(encoder):
-    with pytest.raises(ValueError, match=r"max_length=40.*texts\[1\].*truncate=True"):
-        encoder.encode(["a cat", "cat " * 50])
-    with pytest.raises(ValueError, match=r"texts\[0\]"):
-        encoder.encode(["  "])
-    with pytest.raises(TypeError, match="list of strings"):
-        encoder.encode("a cat")
+def test_texts_and_parts_that_do_not_fit_are_rejected_and_no_texts_give_no_vectors(encoder):
+    rejected(r"=40.*texts\[1\].*truncate=True", encoder.encode, ["a cat", "cat " * 50])
+    rejected(r"texts\[0\]", encoder.encode, ["  "])
+    rejected("list of strings", encoder.encode, "a cat", error=TypeError)
     assert encoder.encode([]).shape == (0, 24)
-
-
-def test_mismatched_parts_are_rejected(tokenizer):
-    with pytest.raises(ValueError, match="vocab_size=99"):
-        SentenceEncoder(bert(tokenizer, vocab_size=99), tokenizer)
-    with pytest.raises(ValueError, match="pooling must be one of"):
-        SentenceEncoder(bert(tokenizer), tokenizer, pooling="average")
+    tokenizer, model = encoder.tokenizer, encoder.bert
+    rejected("vocab_size=99", SentenceEncoder, bert(tokenizer, vocab_size=99), tokenizer)
+    rejected("pooling must be one of", SentenceEncoder, model, tokenizer, pooling="average")
     for length in (2, 41):
-        with pytest.raises(ValueError, match=f"max_length must be from 3 to 40.*got {length}"):
-            SentenceEncoder(bert(tokenizer), tokenizer, max_length=length)
+        outside = f"max_length must be from 3 to 40.*got {length}"
+        rejected(outside, SentenceEncoder, model, tokenizer, max_length=length)
 
 
 def test_a_folder_is_read_up_to_256_tokens_or_as_many_as_it_has(tokenizer, tmp_path):
@@ -219,23 +209,18 @@ def declare(tokenizer, folder, *parts):
     return folder
 
 
-PARTS = {
-    "cls": lambda: [Pooling(24, "cls")],
-    "max": lambda: [Pooling(24, "max"), Normalize()],
-    "mean": lambda: [Pooling(24, "mean")],
-    "Dense": lambda: [Pooling(24, "cls"), Dense(24, 7)],
-    "two Dense": lambda: [
-        Pooling(24, "mean"),
-        Dense(24, 30, activation_function=nn.GELU()),
-        Dense(30, 5, bias=False, activation_function=None),
-        Normalize(),
+PARTS = [
+    lambda: [Pooling(24, "max"), Dense(24, 7)],
+    lambda: [
+        *[Pooling(24, "mean"), Dense(24, 30, activation_function=nn.GELU())],
+        *[Dense(30, 5, bias=False, activation_function=None), Normalize()],
     ],
-}
+]
 
 
-@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("parts", PARTS)  # more of them in test_random_folders.py
 def test_what_a_folder_declares_is_done(tokenizer, tmp_path, parts):
-    folder = declare(tokenizer, tmp_path, *PARTS[parts]())
+    folder = declare(tokenizer, tmp_path, *parts())
     assert not list(folder.glob("vocab.txt"))  # as sentence-transformers writes them today
     texts = [*TEXTS, "cat " * 30]
     state = torch.get_rng_state()
@@ -260,79 +245,66 @@ def test_without_modules_the_length_is_still_what_the_tokenizer_says(tokenizer, 
     assert SentenceEncoder.from_folder(tmp_path).max_length == 9
 
 
-ROOT = "sentence_bert_config.json"
+ROOT, MODEL = "sentence_bert_config.json", "config_sentence_transformers.json"
 POOLING, DENSE = "1_Pooling/config.json", "2_Dense/config.json"
+TWO = ["cls", "max"]
+NO_LAYER = r"2_Dense.*must hold the layer that config\.json describes"
+
+
+def edit(path, values):
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 @pytest.mark.parametrize(
     ("file", "values", "message"),
     [
         (POOLING, {"pooling_mode": "weightedmean"}, "pooling_mode must be .*; got 'weightedmean'"),
-        (
-            POOLING,
-            {"pooling_mode": ["cls", "max"]},
-            r"pooling_mode must be .*; got \['cls', 'max'\]",
-        ),
+        (POOLING, {"pooling_mode": TWO}, r"pooling_mode must be .*; got \['cls', 'max'\]"),
         (POOLING, {"pooling_mode_lasttoken": True}, "pooling_mode_lasttoken must be false"),
         (POOLING, {"zeal": 1}, "zeal must be omitted; got 1"),
         (ROOT, {"do_lower_case": True}, "do_lower_case must be false; got True"),
         (ROOT, {"transformer_task": "fill-mask"}, "transformer_task must be .*; got 'fill-mask'"),
         (ROOT, {"query_expansion": {"length": 9}}, "query_expansion must be null"),
         (DENSE, {"use_residual": True}, "use_residual must be false; got True"),
-        (
-            DENSE,
-            {"activation_function": "torch.nn.Softplus"},
-            "activation_function .* got 'torch.nn",
-        ),
+        (DENSE, {"activation_function": "torch.nn.Softplus"}, "activation_function .* 'torch.nn"),
         (DENSE, {"module_input_name": "token_embeddings"}, "module_input_name must be"),
-        (DENSE, {"in_features": 23}, r"2_Dense.*must hold the layer that config\.json describes"),
-        (DENSE, {"bias": False}, r"2_Dense.*must hold the layer that config\.json describes"),
-        (
-            "config_sentence_transformers.json",
-            {"truncate_dim": 3},
-            "truncate_dim must be null; got 3",
-        ),
-        ("config_sentence_transformers.json", {"default_prompt_name": "q"}, "default_prompt_name"),
+        (DENSE, {"in_features": 23}, NO_LAYER),
+        (DENSE, {"bias": False}, NO_LAYER),
+        (MODEL, {"truncate_dim": 3}, "truncate_dim must be null; got 3"),
+        (MODEL, {"default_prompt_name": "q"}, "default_prompt_name"),
     ],
 )
-def test_what_a_folder_declares_and_we_do_not_have_is_refused(
-    tokenizer, tmp_path, file, values, message
-):
-    folder = declare(tokenizer, tmp_path, Pooling(24, "mean"), Dense(24, 7))
-    SentenceEncoder.from_folder(folder)
-    path = folder / file
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-    with pytest.raises(ValueError, match=message):
-        SentenceEncoder.from_folder(folder)
+def test_what_a_folder_declares_and_we_do_not_have_is_refused(with_dense, file, values, message):
+    SentenceEncoder.from_folder(with_dense)
+    edit(with_dense / file, values)
+    rejected(message, SentenceEncoder.from_folder, with_dense)
+
+
+@pytest.fixture
+def with_dense(tokenizer, tmp_path):
+    return declare(tokenizer, tmp_path, Pooling(24, "mean"), Dense(24, 7))
 
 
 def test_parts_that_we_do_not_have_are_refused(tokenizer, tmp_path):
     folder = declare(tokenizer, tmp_path, Pooling(24, "mean"), LayerNorm(24))
-    with pytest.raises(ValueError, match=r"modules\.json declares .*LayerNorm; supported are"):
-        SentenceEncoder.from_folder(folder)
-    for content, message in (
-        ("[3]", "must list parts"),
-        ('[{"type": "mine.Pooling", "path": ""}]', "mine"),
-    ):
+    others = r"modules\.json declares .*LayerNorm; supported are"
+    rejected(others, SentenceEncoder.from_folder, folder)
+    foreign = '[{"type": "mine.Pooling", "path": ""}]'
+    for content, message in (("[3]", "must list parts"), (foreign, "mine")):
         (folder / "modules.json").write_text(content)
-        with pytest.raises(ValueError, match=message):
-            SentenceEncoder.from_folder(folder)
+        rejected(message, SentenceEncoder.from_folder, folder)
 
 
-def test_a_dense_layer_without_its_weights_is_refused(tokenizer, tmp_path):
-    folder = declare(tokenizer, tmp_path, Pooling(24, "mean"), Dense(24, 7))
-    weights = folder / "2_Dense" / "model.safetensors"
+def test_a_dense_layer_without_its_weights_is_refused(with_dense):
+    weights, read = with_dense / "2_Dense" / "model.safetensors", SentenceEncoder.from_folder
     weights.write_bytes(weights.read_bytes()[:50])
-    with pytest.raises(ValueError, match=r"2_Dense.*must hold the layer"):
-        SentenceEncoder.from_folder(folder)
+    rejected(r"2_Dense.*must hold the layer", read, with_dense)
     weights.unlink()
-    with pytest.raises(FileNotFoundError, match=r"2_Dense holds no model\.safetensors"):
-        SentenceEncoder.from_folder(folder)
+    missing = r"2_Dense holds no model\.safetensors"
+    rejected(missing, read, with_dense, error=FileNotFoundError)
     save_file({"linear.weight": torch.zeros(7, 9), "linear.bias": torch.zeros(7)}, weights)
-    config = folder / DENSE
-    config.write_text(json.dumps(json.loads(config.read_text()) | {"in_features": 9}))
-    with pytest.raises(ValueError, match=r"dense must read vectors of 24 numbers; .* reads 9"):
-        SentenceEncoder.from_folder(folder)
+    edit(with_dense / DENSE, {"in_features": 9})
+    rejected("dense must read vectors of 24 numbers; .* reads 9", read, with_dense)
 
 
 # The published weights

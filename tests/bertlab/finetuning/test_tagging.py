@@ -13,6 +13,7 @@ from bertlab.finetuning.scores import entity_f1, tag_runs
 from bertlab.tokenizers import BPE, WordPiece
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
 from bertlab.tokenizers.words import CHUNK, is_removed
+from tests.bertlab.refusals import rejected
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGÉéß#.,-!?['] 0123456789한ᄒ你好"
 UNCASED = WordPiece.train([LETTERS, "play playing plays ace ease"], 120)
@@ -114,10 +115,8 @@ def test_an_accent_of_its_own_belongs_to_its_word_and_a_special_token_is_one():
     assert tagging.words_of(text, UNCASED) == [(0, 5), (6, 13)]
     encoding = UNCASED.encode(text)
     targets = tagging.tag_targets(text, [(0, 5, "LOC")], encoding, UNCASED, NAMES)
-    asked = [(token, target) for token, target in zip(encoding.tokens, targets, strict=True)
-             if target != IGNORED]  # fmt: skip
-    assert [target for _, target in asked] == [1, 0]
-    assert [token[0] for token, _ in asked] == ["c", "p"]
+    pairs = zip(encoding.tokens, targets, strict=True)
+    assert [(token[0], n) for token, n in pairs if n != IGNORED] == [("c", 1), ("p", 0)]
     assert tagging.words_of("a [MASK].", UNCASED) == [(0, 1), (2, 8), (8, 9)]
     assert tagging.words_of("a [mask].", UNCASED) == [(0, 1), (2, 3), (3, 7), (7, 8), (8, 9)]
 
@@ -177,26 +176,19 @@ def test_entity_scores_equal_seqeval(taggings):
     assert scores == pytest.approx(reference)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: tagging.tags_of_words([(0, 3), (4, 8)], [(0, 6, "LOC")]), r"must begin.*\(0, 6\)"),
-        (lambda: tagging.tags_of_words([(0, 3)], [(3, 3, "LOC")]), "begin and end where words"),
-        (lambda: tagging.tags_of_words([(0, 3), (4, 8)], [(4, 3, "LOC")]), "spans must begin"),
-        (lambda: tagging.tags_of_words([(0, 3), (4, 8)], [(0, 8, "A"), (4, 8, "B")]), "overlap"),
-        (lambda: tagging.spans_of_tags(["O"], []), "one for each of 0 words; got 1"),
-        (lambda: tagging.piece_targets(["B-ORG"], [0], NAMES), "of O, B-LOC, .*; got 'B-ORG'"),
-        (lambda: tagging.piece_targets(["B-ORG"], [-1], NAMES), "got 'B-ORG'"),
-        (lambda: tagging.tags_from_logits(torch.zeros(3, 4), [0], 1, NAMES), r"1, 5.*got \[3, 4\]"),
-        (lambda: entity_f1([["O"]], [["O"], ["O"]]), "as many texts"),
-        (lambda: entity_f1([["O"]], [["O", "O"]]), "as many tags"),
-        (lambda: entity_f1([["B"]], [["O"]]), "must be O, B-label or I-label; got 'B'"),
-        (lambda: tagging.tag_targets("a", [], PAIR, UNCASED, NAMES), "must be of one text"),
-    ],
-)  # fmt: skip
-def test_what_does_not_match_is_rejected(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_what_does_not_match_is_rejected():
+    rejected(r"must begin.*\(0, 6\)", tagging.tags_of_words, [(0, 3), (4, 8)], [(0, 6, "LOC")])
+    rejected("begin and end where words", tagging.tags_of_words, [(0, 3)], [(3, 3, "LOC")])
+    rejected("spans must begin", tagging.tags_of_words, [(0, 3), (4, 8)], [(4, 3, "LOC")])
+    rejected("overlap", tagging.tags_of_words, [(0, 3), (4, 8)], [(0, 8, "A"), (4, 8, "B")])
+    rejected("one for each of 0 words; got 1", tagging.spans_of_tags, ["O"], [])
+    rejected("of O, B-LOC, .*; got 'B-ORG'", tagging.piece_targets, ["B-ORG"], [0], NAMES)
+    rejected("got 'B-ORG'", tagging.piece_targets, ["B-ORG"], [-1], NAMES)
+    rejected(r"1, 5.*got \[3, 4\]", tagging.tags_from_logits, torch.zeros(3, 4), [0], 1, NAMES)
+    rejected("as many texts", entity_f1, [["O"]], [["O"], ["O"]])
+    rejected("as many tags", entity_f1, [["O"]], [["O", "O"]])
+    rejected("must be O, B-label or I-label; got 'B'", entity_f1, [["B"]], [["O"]])
+    rejected("must be of one text", tagging.tag_targets, "a", [], PAIR, UNCASED, NAMES)
 
 
 def test_a_tokenizer_without_marks_for_continuing_pieces_is_rejected():

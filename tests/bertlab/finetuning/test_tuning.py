@@ -3,6 +3,8 @@
 import copy
 import math
 import random
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,8 +23,9 @@ from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict, score
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece
 from bertlab.training.steps import update
+from tests.bertlab.refusals import rejected
 from tests.bertlab.tokenizers.references import Column, pandas_column
-from tests.small_models import weights
+from tests.small_models import assert_the_seed_decides, weights
 
 WORDS = ["the", "film", "book", "was", "seen", "by", "some", "people", "long", "ago"]
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -68,10 +71,14 @@ def spans(n, seed=0):
     return TuningData(encode_texts(texts, WORDPIECE, max_length=24), targets)
 
 
+def classifier(config=CONFIG, **options):
+    return SequenceClassifier(Bert(config), 2, **options)
+
+
 TASKS = {
-    "classes": (lambda **o: SequenceClassifier(Bert(CONFIG), 2, **o), classes),
-    "tags": (lambda **o: TokenTagger(Bert(CONFIG), 3, **o), tags),
-    "spans": (lambda **o: SpanAnswerer(Bert(CONFIG), **o), spans),
+    "classes": (classifier, classes),
+    "tags": (lambda **options: TokenTagger(Bert(CONFIG), 3, **options), tags),
+    "spans": (lambda **options: SpanAnswerer(Bert(CONFIG), **options), spans),
 }
 
 
@@ -95,34 +102,22 @@ def test_a_small_model_learns_what_is_easy(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
-def test_the_same_seed_gives_the_same_weights_bit_by_bit(name):
+def test_the_seed_decides_and_nothing_global_nor_validation_interferes(name):
     make, draw = TASKS[name]
-    made = []
-    for seed, watch in ((0, None), (0, lambda row: torch.rand(3)), (1, None)):
+    disturbances = iter([{}, {"watch": lambda _: torch.rand(3), "validation": draw(9, 1)}, {}])
+
+    def trained(seed):
         model = make(dropout=0.1)
-        config = TuningConfig(epochs=2, batch_size=4, learning_rate=1e-3, seed=seed)
-        tune(model, draw(20), config, watch=watch)
-        made.append(weights(model))
-    assert torch.equal(made[0], made[1])
-    assert not torch.equal(made[0], made[2])
+        tune(model, draw(20), replace(QUICK, seed=seed), **next(disturbances))
+        return weights(model)
 
-
-def test_validation_and_global_randomness_do_not_interfere():
-    weights = []
-    for validation in (None, classes(10, seed=1)):
-        torch.manual_seed(len(weights))
-        before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
-        model = SequenceClassifier(Bert(CONFIG), 2)
-        tune(model, classes(20), QUICK, validation=validation)
-        assert torch.equal(torch.get_rng_state(), before[0])
-        assert np.array_equal(np.random.get_state()[1], before[1])
-        assert random.getstate() == before[2]
-        weights.append(model.output.weight)
-    assert torch.equal(*weights)
+    before = np.random.get_state()[1].tolist(), random.getstate()
+    assert_the_seed_decides(trained)
+    assert (np.random.get_state()[1].tolist(), random.getstate()) == before
 
 
 def test_a_frozen_encoder_is_the_same_afterwards_and_its_head_is_not():
-    model = SequenceClassifier(Bert(CONFIG), 2, frozen=True)
+    model = classifier(frozen=True)
     before = copy.deepcopy(model.state_dict())
     tune(model, classes(20), QUICK)
     after = model.state_dict()
@@ -133,7 +128,7 @@ def test_a_frozen_encoder_is_the_same_afterwards_and_its_head_is_not():
 def test_rows_tell_every_step_and_every_epoch():
     seen, data = [], classes(10)
     config = TuningConfig(epochs=2, batch_size=4, learning_rate=0.01, warmup=0.34)
-    model = SequenceClassifier(Bert(CONFIG), 2)
+    model = classifier()
     rows = tune(model, data, config, validation=classes(5, seed=1), watch=seen.append)
     assert rows == seen
     assert not model.training
@@ -146,20 +141,11 @@ def test_rows_tell_every_step_and_every_epoch():
     assert rates == pytest.approx([0.005, 0.01, 0.01, 0.0075, 0.005, 0.0025])
 
 
-def test_the_first_loss_is_that_of_the_model_as_it_came():
-    encoder = Bert(BertConfig(len(VOCAB), 32, 1, 2, 32, 24, dropout=0))
-    model, data = SequenceClassifier(encoder, 2, dropout=0), classes(6)
-    expected = score(model, data, pad_id=0)
-    config = TuningConfig(epochs=1, batch_size=6)
-    assert tune(model, data, config)[0]["loss"] == pytest.approx(expected.loss, rel=1e-5)
-
-
 @pytest.mark.parametrize("name", TASKS)
 def test_training_is_adamw_on_whole_batches(name):
     make, draw = TASKS[name]
-    data, sizes = draw(20), BertConfig(len(VOCAB), 32, 1, 2, 32, max_length=24, dropout=0)
-    model = make(dropout=0)
-    model.bert = Bert(sizes)
+    data, model = draw(20), make(dropout=0)
+    model.bert = Bert(replace(CONFIG, dropout=0))
     reference = copy.deepcopy(model).train()
     config = TuningConfig(3, 20, learning_rate=2e-3, warmup=0.34, weight_decay=10, clip=0.1)
     losses = [row["loss"] for row in tune(model, data, config)]
@@ -183,23 +169,19 @@ def test_training_is_adamw_on_whole_batches(name):
 
 def test_a_step_has_its_rate_and_a_clipped_gradient():
     model = torch.nn.Linear(2, 1, bias=False)
-    reference = copy.deepcopy(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=99.0)
-    loss = 100 * model(torch.tensor([3.0, 4.0])).sum()  # its gradient is (300, 400)
-    update(model, optimizer, loss, 1, rate=0.1, clip=1.0)
-    moved = (reference.weight - model.weight) / 0.1
-    torch.testing.assert_close(moved, torch.tensor([[0.6, 0.8]]))
-    before = model.weight.clone()
-    update(model, optimizer, -model(torch.tensor([0.1, 0.0])).sum(), 1, rate=0.1, clip=1.0)
-    torch.testing.assert_close((before - model.weight) / 0.1, torch.tensor([[-0.1, 0.0]]))
+    for factor, x, moved in ((100, [3.0, 4.0], [0.6, 0.8]), (-1, [0.1, 0.0], [-0.1, 0.0])):
+        before = model.weight.detach().clone()
+        loss = factor * model(torch.tensor(x)).sum()  # its gradient is factor * x
+        update(model, optimizer, loss, 1, rate=0.1, clip=1.0)
+        torch.testing.assert_close((before - model.weight.detach()) / 0.1, torch.tensor([moved]))
 
 
 def test_a_loss_that_is_not_finite_stops_training_before_the_weights_are_lost():
-    model = SequenceClassifier(Bert(CONFIG), 2)
+    model = classifier()
     model.output.weight.data[0, 0] = torch.inf
     before = copy.deepcopy(model.state_dict())
-    with pytest.raises(FloatingPointError, match="smaller learning rate"):
-        tune(model, classes(8), QUICK)
+    rejected("smaller learning rate", tune, model, classes(8), QUICK, error=FloatingPointError)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 
@@ -239,108 +221,99 @@ def test_a_score_gives_every_target_the_same_weight():
     assert score(model, data, pad_id=0, batch_size=3)[:2] == pytest.approx((loss, right), rel=1e-5)
 
 
-def test_labels_become_their_places_among_the_names():
+SILENT = TuningData(tags(2).encodings, [[IGNORED] * len(e) for e in tags(2).encodings])
+
+
+def labelled(*texts, labels=("good",), config=CONFIG, **options):
+    return labelled_data(texts, labels, ["bad", "good"], WORDPIECE, config, **options)
+
+
+def test_labels_become_their_places_among_the_names_and_texts_are_paired_and_cut():
     assert label_numbers(["b", "a", "b"], ["a", "b"]) == [1, 0, 1]
-    with pytest.raises(ValueError, match=r"among \['a', 'b'\]; labels\[1\] is 'c'"):
-        label_numbers(["a", "c"], ["a", "b"])
-    with pytest.raises(ValueError, match="names must differ"):
-        label_numbers(["a"], ["a", "a"])
-
-
-def test_labelled_data_rejects_what_does_not_match():
-    names = ["bad", "good"]
-    pair = labelled_data(["the film"], ["good"], names, WORDPIECE, CONFIG, pairs=["a book"])
+    pair = labelled("the film", pairs=["a book"])
     assert pair.targets == [1]
     assert set(pair.encodings[0].segment_ids) == {0, 1}
-    with pytest.raises(ValueError, match="do they belong together"):
-        labelled_data(["film"], ["good"], names, WORDPIECE, BertConfig.tiny())
-    with pytest.raises(ValueError, match=r"labels\[0\] is 'ugly'"):
-        labelled_data(["film"], ["ugly"], names, WORDPIECE, CONFIG)
-    with pytest.raises(ValueError, match=r"texts\[0\] has no tokens"):
-        labelled_data([" "], ["good"], names, WORDPIECE, CONFIG)
-    with pytest.raises(ValueError, match="one target for each encoding"):
-        labelled_data(["film", "book"], ["good"], names, WORDPIECE, CONFIG)
-    with pytest.raises(ValueError, match=r"texts\[0\] has 32; truncate=True"):
-        labelled_data(["film " * 30], ["good"], names, WORDPIECE, CONFIG)
-    short = {"max_length": 10, "truncate": True}
-    cut = labelled_data(["film " * 30], ["good"], names, WORDPIECE, CONFIG, **short)
-    assert len(cut.encodings[0]) == 10
-    with pytest.raises(ValueError, match=r"max_length must be at most 24, .* got 25"):
-        labelled_data(["film"], ["good"], names, WORDPIECE, CONFIG, max_length=25)
+    assert len(labelled("film " * 30, max_length=10, truncate=True).encodings[0]) == 10
 
 
-def test_empty_data_and_data_without_targets_are_rejected():
-    with pytest.raises(ValueError, match="at least one; got 0 encodings and 0 targets"):
-        TuningData([], [])
-    data = tags(2)
-    silent = TuningData(data.encodings, [[IGNORED] * len(e) for e in data.encodings])
-    with pytest.raises(ValueError, match="all of them are IGNORED"):
-        score(TokenTagger(Bert(CONFIG), 3), silent, pad_id=0)
+def test_what_cannot_be_labelled_or_read_is_named():
+    rejected(r"among \['a', 'b'\]; labels\[1\] is 'c'", label_numbers, ["a", "c"], ["a", "b"])
+    rejected("names must differ", label_numbers, ["a"], ["a", "a"])
+    rejected("do they belong together", labelled, "film", config=BertConfig.tiny())
+    rejected(r"labels\[0\] is 'ugly'", labelled, "film", labels=["ugly"])
+    rejected(r"texts\[0\] has no tokens", labelled, " ")
+    rejected("one target for each encoding", labelled, "film", "book")
+    rejected(r"texts\[0\] has 32; truncate=True", labelled, "film " * 30)
+    rejected("max_length must be at most 24, .* got 25", labelled, "film", max_length=25)
+    rejected("at least one; got 0 encodings and 0 targets", TuningData, [], [])
+    rejected("all of them are IGNORED", score, TokenTagger(Bert(CONFIG), 3), SILENT, pad_id=0)
+    model, texts, kind = classifier(), TuningData(["the film"], [0]), {"error": TypeError}
+    rejected("fine_tune: encodings must be .* is a str", tune, model, texts, QUICK, **kind)
+    rejected("predict: encodings must be .* is a list", predict, model, [[2]], pad_id=0, **kind)
+    for change, message in (({"vocab_size": 8}, "model belong"), ({"max_length": 3}, "1 to 3")):
+        model = classifier(replace(CONFIG, **change))
+        rejected("fine_tune: .*" + message, tune, model, classes(3), QUICK)
+        rejected("predict: .*" + message, predict, model, classes(3).encodings, pad_id=0)
 
 
 @pytest.mark.parametrize(
     ("name", "target", "message"),
     [
-        ("classes", 2, r"targets\[1\] does not fit a SequenceClassifier: .* from 0 to 1; got 2"),
-        ("classes", "good", r"targets\[1\] does not fit a SequenceClassifier: 'str'"),
-        ("tags", 1, r"targets\[1\] does not fit a TokenTagger"),
-        ("tags", [0], r"targets\[1\] does not fit a TokenTagger: .* each of \d+ tokens; got 1"),
-        ("spans", 1, r"targets\[1\] does not fit a SpanAnswerer"),
-        ("classes", None, r"targets\[1\] does not fit a SequenceClassifier: 'NoneType'"),
-        ("classes", math.nan, r"targets\[1\] does not fit a SequenceClassifier: 'float'"),
-        ("classes", [1, 0], r"targets\[1\] does not fit a SequenceClassifier: 'list'"),
-        ("spans", None, r"targets\[1\] does not fit a SpanAnswerer: .*start <= end; got None"),
-        ("spans", (1, 2, 3), r"targets\[1\] does not fit a SpanAnswerer: .*got \(1, 2, 3\)"),
-        ("spans", (0, 24), r"targets\[1\] does not fit a SpanAnswerer: .*; got 24"),
+        ("classes", 2, "SequenceClassifier: .* from 0 to 1; got 2"),
+        ("classes", "good", "SequenceClassifier: 'str'"),
+        ("classes", None, "SequenceClassifier: 'NoneType'"),
+        ("classes", math.nan, "SequenceClassifier: 'float'"),
+        ("classes", [1, 0], "SequenceClassifier: 'list'"),
+        ("tags", 1, "TokenTagger"),
+        ("tags", [0], r"TokenTagger: .* each of \d+ tokens; got 1"),
+        ("spans", 1, "SpanAnswerer"),
+        ("spans", None, "SpanAnswerer: .*start <= end; got None"),
+        ("spans", (1, 2, 3), r"SpanAnswerer: .*got \(1, 2, 3\)"),
+        ("spans", (0, 24), "SpanAnswerer: .*; got 24"),
     ],
 )
 def test_targets_that_do_not_suit_the_head_are_named_before_training(name, target, message):
     make, draw = TASKS[name]
     model, data = make(), draw(3)
     wrong = TuningData(data.encodings, [data.targets[0], target, data.targets[2]])
-    before = model.output.weight.clone()
-    with pytest.raises(ValueError, match=message):
-        tune(model, wrong, QUICK)
-    with pytest.raises(ValueError, match="validation: " + message):
-        tune(model, data, QUICK, validation=wrong)
+    before, message = model.output.weight.clone(), r"targets\[1\] does not fit a " + message
+    rejected("fine_tune: " + message, tune, model, wrong, QUICK)
+    rejected("validation: " + message, tune, model, data, QUICK, validation=wrong)
     assert torch.equal(model.output.weight, before)
-    check_data("f", model, data)
 
 
 SAME_TARGETS = {
-    "classes": {
-        "booleans": lambda classes: [bool(number) for number in classes],
-        "mixed": lambda classes: [bool(classes[0]), *classes[1:]],
-        "NumPy booleans": lambda classes: np.array(classes, bool),
-        "int8": lambda classes: np.array(classes, np.int8),
-        "uint8 tensor": lambda classes: torch.tensor(classes, dtype=torch.uint8),
-        "boolean tensor": lambda classes: torch.tensor(classes).bool(),
-        "tensors": lambda classes: [torch.tensor(number) for number in classes],
-        "column": Column,
-        "pandas column": pandas_column,
-        "generator": lambda classes: (number for number in classes),
-    },
-    "tags": {
-        "tensors": lambda tags: [torch.tensor(row, dtype=torch.int16) for row in tags],
-        "arrays": lambda tags: [np.array(row, np.int8) for row in tags],
-        "tuples": lambda tags: tuple(map(tuple, tags)),
-        "column": Column,
-    },
-    "spans": {
-        "tensor": torch.tensor,
-        "int16": lambda spans: np.array(spans, np.int16),
-        "tensors": lambda spans: [torch.tensor(span) for span in spans],
-        "lists": lambda spans: [list(span) for span in spans],
-        "column": Column,
-    },
+    "classes": [
+        *[
+            Column,
+            pandas_column,
+            iter,
+            partial(np.array, dtype=bool),
+            partial(np.array, dtype=np.int8),
+        ],
+        *[partial(torch.tensor, dtype=dtype) for dtype in (torch.uint8, torch.bool)],
+        *[lambda classes, kind=kind: list(map(kind, classes)) for kind in (bool, torch.tensor)],
+        lambda classes: [bool(classes[0]), *classes[1:]],
+    ],
+    "tags": [
+        *[Column, lambda tags: tuple(map(tuple, tags))],
+        lambda tags: [torch.tensor(row, dtype=torch.int16) for row in tags],
+        lambda tags: [np.array(row, np.int8) for row in tags],
+    ],
+    "spans": [
+        *[Column, torch.tensor, partial(np.array, dtype=np.int16)],
+        *[lambda spans, kind=kind: list(map(kind, spans)) for kind in (torch.tensor, list)],
+    ],
 }
 
 
-@pytest.mark.parametrize(("name", "kind"), [(n, kind) for n in TASKS for kind in SAME_TARGETS[n]])
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name in TASKS for kind in SAME_TARGETS[name]]
+)
 def test_targets_of_every_kind_become_those_of_a_list_of_numbers(name, kind):
     make, draw = TASKS[name]
     model, data = make(), draw(8)
-    given = TuningData(data.encodings, SAME_TARGETS[name][kind](data.targets))
+    given = TuningData(data.encodings, kind(data.targets))
     check_data("f", model, given)
     (inputs, targets), (_, expected) = (batch_of(model, d, range(8), 0) for d in (given, data))
     assert targets.dtype == expected.dtype == torch.int64
@@ -348,38 +321,16 @@ def test_targets_of_every_kind_become_those_of_a_list_of_numbers(name, kind):
     assert model.loss(model.eval()(*inputs), targets).isfinite()
 
 
-def test_what_are_not_encodings_are_named():
-    texts = TuningData(["the film", "a book"], [0, 1])
-    with pytest.raises(TypeError, match=r"fine_tune: encodings must be .*encodings\[0\] is a str"):
-        tune(SequenceClassifier(Bert(CONFIG), 2), texts, QUICK)
-    with pytest.raises(TypeError, match=r"predict: encodings must be .*encodings\[0\] is a list"):
-        predict(SequenceClassifier(Bert(CONFIG), 2), [[2, 3]], pad_id=0)
-
-
-def test_texts_of_another_tokenizer_or_too_long_for_the_model_are_named():
-    data = classes(3)
-    few_words = SequenceClassifier(Bert(BertConfig(8, 32, 1, 2, 32)), 2)
-    short = SequenceClassifier(Bert(BertConfig(17, 32, 1, 2, 32, max_length=3)), 2)
-    for model, message in ((few_words, "do tokenizer and model belong"), (short, "1 to 3 tokens")):
-        with pytest.raises(ValueError, match="fine_tune: .*" + message):
-            tune(model, data, QUICK)
-        with pytest.raises(ValueError, match="predict: .*" + message):
-            predict(model, data.encodings, pad_id=0)
-
-
 @pytest.mark.parametrize(
-    ("name", "values"),
+    "wrong",
     [
-        ("epochs", (0, 1.5)),
-        ("batch_size", (0, True)),
-        ("learning_rate", (0.0, float("nan"), float("inf"))),
-        ("warmup", (1.0, -0.1)),
-        ("weight_decay", (-1.0, float("nan"))),
-        ("clip", (0.0,)),
-        ("seed", (-1,)),
+        *[{"epochs": 0}, {"epochs": 1.5}, {"batch_size": 0}, {"batch_size": True}, {"clip": 0.0}],
+        *[{"learning_rate": number} for number in (0.0, math.nan, math.inf)],
+        *[{"warmup": 1.0}, {"warmup": -0.1}, {"weight_decay": -1.0}, {"weight_decay": math.nan}],
+        {"seed": -1},
     ],
+    ids=str,
 )
-def test_numbers_out_of_range_are_rejected(name, values):
-    for value in values:
-        with pytest.raises(ValueError, match=f"TuningConfig: {name} must be .*; got {value}"):
-            TuningConfig(**{name: value})
+def test_numbers_out_of_range_are_rejected(wrong):
+    ((name, value),) = wrong.items()
+    rejected(f"TuningConfig: {name} must be .*; got {value}", TuningConfig, **wrong)

@@ -15,6 +15,8 @@ from bertlab.interpretability.gradients import (
 )
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.parts import running, using
+from tests.bertlab.interpretability.conftest import untouched
+from tests.bertlab.refusals import rejected
 from tests.small_models import strong
 
 CONFIG = BertConfig(50, d_model=16, n_layers=2, n_heads=2, d_ff=32, max_length=16, dropout=0.1)
@@ -110,20 +112,20 @@ def test_in_the_last_layer_only_the_asked_token_looks():
     assert (gradients[0].abs().sum(dim=(0, 2)) > 0).all()  # below, all of them do
 
 
-@pytest.mark.parametrize("measure", [gradient_times_input, attention_gradients])
+MEASURES = (gradient_times_input, attention_gradients)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
 def test_the_model_is_as_before(measure):
     both = model(BertForPreTraining).train().requires_grad_(False)
     both.mlm_head.eval()
-    modes = [module.training for module in both.modules()]
-    first, second = (measure(both, IDS[None], logit) for _ in range(2))
+    with untouched(both):
+        first, second = (measure(both, IDS[None], logit) for _ in range(2))
     torch.testing.assert_close(first, second)  # no dropout
-    assert [module.training for module in both.modules()] == modes
-    assert all(parameter.grad is None for parameter in both.parameters())
-    assert not any(module._forward_hooks for module in both.modules())
     assert not any(tensor.requires_grad for tensor in first)
 
 
-@pytest.mark.parametrize("measure", [gradient_times_input, attention_gradients])
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -134,17 +136,17 @@ def test_the_model_is_as_before(measure):
     ],
 )
 def test_a_target_is_one_number_of_the_answer(measure, target, message):
-    with pytest.raises(ValueError, match=message):
-        measure(model(BertForPreTraining), IDS, target)
+    rejected(message, measure, model(BertForPreTraining), IDS, target)
 
 
-def test_ids_are_of_one_text():
-    with pytest.raises(ValueError, match=r"gradient_times_input: ids must be of one text, \[L\]"):
-        gradient_times_input(model(), torch.stack([IDS, IDS]), logit)
-    with pytest.raises(ValueError, match=r"segment_ids must be of one text.*segment_ids\[0\]"):
-        gradient_times_input(model(), IDS, logit, torch.stack([SEGMENTS, SEGMENTS]))
-    with pytest.raises(ValueError, match="attention_gradients: model must be a Bert"):
-        attention_gradients(nn.Linear(2, 2), IDS, logit)
+def test_what_does_not_fit_is_rejected():
+    measure, (two, both) = gradient_times_input, (torch.stack([x, x]) for x in (IDS, SEGMENTS))
+    rejected(r"gradient_times_input: ids must be of one text, \[L\]", measure, model(), two, logit)
+    one = r"segment_ids must be of one text.*segment_ids\[0\]"
+    rejected(one, measure, model(), IDS, logit, both)
+    rejected("gradients: model must be a Bert", attention_gradients, nn.Linear(2, 2), IDS, logit)
+    for a, b in ((torch.ones(2, 2), torch.ones(2, 2)), ([1.0], [1.0]), ([1, 2], [1, 2, 3])):
+        rejected("a and b must have the same length", rank_agreement, a, b)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
@@ -157,9 +159,3 @@ def test_agreement_is_a_count_of_pairs(points):
     a, b = zip(*points, strict=True)
     got = rank_agreement(torch.tensor(a), list(b))
     assert got == pytest.approx(expected, nan_ok=True)
-
-
-def test_agreement_is_between_rows_of_the_same_length():
-    for a, b in ((torch.ones(2, 2), torch.ones(2, 2)), ([1.0], [1.0]), ([1, 2], [1, 2, 3])):
-        with pytest.raises(ValueError, match="a and b must have the same length"):
-            rank_agreement(a, b)

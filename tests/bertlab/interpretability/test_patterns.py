@@ -20,6 +20,7 @@ from bertlab.interpretability.patterns import (
 from bertlab.interpretability.traces import Trace, trace
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
 from bertlab.tokenizers.files import load_tokenizer
+from tests.bertlab.refusals import rejected
 from tests.small_models import generator, random_attention
 
 # Row = query: the first looks at itself, the second at both neighbours, the third at the first.
@@ -74,28 +75,12 @@ def test_offsets_and_the_share_of_some_tokens_by_hand():
     assert attention_to_tokens(BY_HAND, is_target).item() == pytest.approx(2.8 / 3)
 
 
-@pytest.mark.parametrize("offset", [-3, -1, 0, 2])
-def test_a_head_that_looks_at_an_offset_scores_1_there_and_0_elsewhere(offset):
-    attention = shifted(7, offset)
-    scores = {other: attention_to_offset(attention, other).item() for other in range(-3, 4)}
-    assert scores.pop(offset) == 1
-    if offset != 0:
-        scores.pop(0)  # queries without such a key look at themselves
-    assert set(scores.values()) == {0}
-
-
 @given(seeds)
 def test_some_tokens_and_the_others_share_everything(seed):
     attention = random_attention(2, 5, 5, seed=seed)
     is_target = torch.rand(5, generator=generator(seed)) < 0.5
     both = attention_to_tokens(attention, is_target) + attention_to_tokens(attention, ~is_target)
     torch.testing.assert_close(both, torch.ones(2))
-
-
-@pytest.mark.parametrize("is_target", [torch.ones(3), torch.ones(2, dtype=torch.bool)])
-def test_targets_are_one_boolean_a_key(is_target):
-    with pytest.raises(ValueError, match="is_target must be boolean, one for each of the 3 keys"):
-        attention_to_tokens(BY_HAND, is_target)
 
 
 @given(seeds, st.lists(st.integers(0, 3), min_size=5, max_size=5))
@@ -114,17 +99,14 @@ def test_the_same_word_is_what_two_loops_say(seed, ids):
 def test_a_whole_model_at_once_gives_what_each_head_gives_alone():
     attention = random_attention(2, 3, 6, 6)
     ids = torch.tensor([0, 1, 0, 1, 2, 3])
-    for measure in (
-        attention_entropy,
-        mean_distance,
-        lambda a: attention_to_offset(a, 1),
-        lambda a: attention_to_tokens(a, ids == 1),
-        lambda a: attention_to_same_word(a, ids),
-    ):
-        together = measure(attention)
-        for layer in range(2):
-            for head in range(3):
-                torch.testing.assert_close(together[layer, head], measure(attention[layer, head]))
+    offset, words = (
+        (lambda a: attention_to_offset(a, 1)),
+        (lambda a: attention_to_same_word(a, ids)),
+    )
+    tokens = lambda a: attention_to_tokens(a, ids == 1)  # noqa: E731
+    for measure in (attention_entropy, mean_distance, offset, tokens, words):
+        alone = [measure(head) for head in attention.flatten(0, 1)]
+        torch.testing.assert_close(measure(attention).flatten(0, 1), torch.stack(alone))
 
 
 def test_each_pattern_finds_the_head_that_was_made_for_it():
@@ -149,32 +131,24 @@ def test_texts_have_equal_weight_at_any_length():
 
 
 def test_texts_without_a_word_twice_have_no_answer_and_do_not_spoil_the_mean():
-    twice = made_trace(["a", "b", "a"], [BY_HAND[None]])
-    once = made_trace(["a", "b", "c"], [BY_HAND[None]])
+    twice, once = (made_trace(list(text), [BY_HAND[None]]) for text in ("aba", "abc"))
     assert head_patterns([once])["same word"].isnan().all()
     assert head_patterns([twice, once])["same word"].item() == pytest.approx(0.45)
-    assert attention_to_same_word(BY_HAND, torch.tensor([1, 2, 3])).isnan()
-
-
-def test_special_tokens_are_not_the_same_word():
     pair = made_trace(["[CLS]", "a", "[SEP]", "b", "[SEP]"], [torch.full((1, 5, 5), 0.2)])
-    assert head_patterns([pair])["same word"].isnan().all()
+    assert head_patterns([pair])["same word"].isnan().all()  # special tokens are not words
 
 
 def test_chance_in_closed_form():
-    lengths = (4, 7)
-    texts = [["[CLS]", *"xxxxx"[: length - 2], "[SEP]"] for length in lengths]
-    traces = [made_trace(text, [torch.eye(len(text))[None]]) for text in texts]
+    texts = [["[CLS]", *"xxxxx"[: length - 2], "[SEP]"] for length in (4, 7)]
+    chance = uniform_patterns([made_trace(text, [torch.eye(len(text))[None]]) for text in texts])
     expected = {
-        "previous": lambda n: 1 / n,
-        "separator": lambda n: 1 / n,
+        **dict.fromkeys(("previous", "separator"), lambda n: 1 / n),
         "same word": lambda n: (n - 3) / n,
         "entropy": math.log,
         "distance": lambda n: (n * n - 1) / (3 * n),
     }
-    chance = uniform_patterns(traces)
     for name, formula in expected.items():
-        assert chance[name] == pytest.approx(sum(map(formula, lengths)) / 2), name
+        assert chance[name] == pytest.approx((formula(4) + formula(7)) / 2), name
 
 
 def test_bertlab_mini_has_heads_for_its_neighbours():
@@ -188,30 +162,26 @@ def test_bertlab_mini_has_heads_for_its_neighbours():
     assert (patterns["entropy"] <= chance["entropy"] + 1e-5).all()
 
 
-def test_a_batch_of_one_is_a_text():
-    attention = random_attention(2, 3, 3)
-    one = head_patterns([made_trace(["a", "b", "a"], [attention])])
-    batch = head_patterns([made_trace(["a", "b", "a"], [attention[None]])])
-    torch.testing.assert_close(one, batch)
+HALVES = torch.full((2, 2, 2), 0.5)
+THREES = torch.ones(2, 2, 3)
+LONELY = made_trace(["a"], [torch.ones(1, 1, 1)])
+
+
+def patterns_of(*attentions):
+    return head_patterns([made_trace(["a", "b"], each) for each in attentions])
 
 
 def test_what_cannot_be_measured_is_an_error():
-    fits = made_trace(["a", "b"], [torch.full((2, 2, 2), 0.5)])
-    with pytest.raises(ValueError, match="head_patterns: traces must hold at least one; got none"):
-        head_patterns([])
-    with pytest.raises(ValueError, match=r"of one model.*\[\(1, 1\), \(1, 2\)\]"):
-        head_patterns([fits, made_trace(["a", "b"], [torch.full((1, 2, 2), 0.5)])])
-    with pytest.raises(ValueError, match="at least two tokens"):
-        uniform_patterns([made_trace(["a"], [torch.ones(1, 1, 1)])])
-    with pytest.raises(ValueError, match=r"layer 1 is \[2, 2, 3\]"):
-        head_patterns([made_trace(["a", "b"], [fits.attentions[0], torch.ones(2, 2, 3)])])
-    with pytest.raises(ValueError, match="every row summing to 1; in layer 0 the sums range"):
-        head_patterns([made_trace(["a", "b"], [torch.ones(1, 2, 2)])])
-    with pytest.raises(ValueError, match="every row summing to 1"):
-        head_patterns([made_trace(["a", "b"], [torch.full((1, 2, 2), math.nan)])])
-    with pytest.raises(ValueError, match=r"one tensor .* per layer; got \(\)"):
-        head_patterns([made_trace(["a", "b"], [])])
-    with pytest.raises(ValueError, match=r"offset must be from -2 to 2 .* 3 tokens; got -3"):
-        attention_to_offset(BY_HAND, -3)
-    with pytest.raises(ValueError, match=r"ids must be one for each of the 3 keys; got \[2\]"):
-        attention_to_same_word(BY_HAND, torch.tensor([1, 2]))
+    rejected("head_patterns: traces must hold at least one; got none", patterns_of)
+    rejected(r"of one model.*\[\(1, 1\), \(1, 2\)\]", patterns_of, [HALVES], [HALVES[:1]])
+    rejected("at least two tokens", uniform_patterns, [LONELY])
+    rejected(r"layer 1 is \[2, 2, 3\]", patterns_of, [HALVES, THREES])
+    rejected("every row summing to 1; in layer 0 the sums range", patterns_of, [2 * HALVES])
+    rejected("every row summing to 1", patterns_of, [math.nan * HALVES])
+    rejected(r"one tensor .* per layer; got \(\)", patterns_of, [])
+    rejected(r"from -2 to 2 .* 3 tokens; got -3", attention_to_offset, BY_HAND, -3)
+    ids, keys = torch.tensor([1, 2]), "one for each of the 3 keys"
+    rejected(rf"ids must be {keys}; got \[2\]", attention_to_same_word, BY_HAND, ids)
+    for targets in (torch.ones(3), ids > 0):
+        message = f"is_target must be boolean, {keys}"
+        rejected(message, attention_to_tokens, BY_HAND, targets)

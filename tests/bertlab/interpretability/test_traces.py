@@ -12,6 +12,8 @@ from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
+from tests.bertlab.interpretability.conftest import hooks_of, untouched
+from tests.bertlab.refusals import rejected
 from tests.small_models import random_weights
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "##s", "on", "mat"]
@@ -74,36 +76,20 @@ def test_the_whole_model_gives_what_its_encoder_gives_and_a_causal_one_looks_bac
     assert all(attention.triu(1).eq(0).all() for attention in traced.attentions)
 
 
-def test_the_mode_of_the_model_is_restored(tokenizer):
-    model = BertForPreTraining(BertConfig(**SIZES, max_length=16, dropout=0.5))
-    model.train()
+def test_the_model_is_as_before(tokenizer):
+    model = BertForPreTraining(BertConfig(**SIZES, max_length=16, dropout=0.5)).train()
     model.bert.layers[0].eval()  # asleep on purpose
-    first, second = (trace(model, tokenizer, "the cat") for _ in range(2))
+    with untouched(model):
+        first, second = (trace(model, tokenizer, "the cat") for _ in range(2))
     torch.testing.assert_close(first.hidden_states, second.hidden_states)  # without dropout
-    awake = [model.training, model.bert.layers[0].training, model.bert.layers[1].training]
-    assert awake == [True, False, True]
-    assert not any(module._forward_pre_hooks for module in model.modules())
     assert not first.hidden_states[-1].requires_grad
 
 
 def test_a_failed_trace_leaves_no_hooks_behind(bert, tokenizer, monkeypatch):
     fails = Mock(side_effect=RuntimeError("out of memory"))
     monkeypatch.setattr(bert.layers[1].feed_forward, "forward", fails)
-    with pytest.raises(RuntimeError, match="out of memory"):
-        trace(bert, tokenizer, "the cat")
-    assert not any(module._forward_pre_hooks for module in bert.modules())
-
-
-def test_a_foreign_tokenizer_or_model_or_a_long_text_is_named(bert, transformer, tokenizer):
-    other = tokenizer_of(WORDS[:-1])
-    with pytest.raises(ValueError, match=r"as many tokens .* 11; got 10"):
-        trace(bert, other, "the cat")
-    with pytest.raises(ValueError, match=r"model must be a Bert.*got Transformer"):
-        trace(transformer, tokenizer, "the cat")
-    with pytest.raises(ValueError, match=r"must be a Transformer; got Bert"):
-        trace_translation(bert, [1], [2])
-    with pytest.raises(ValueError, match=r"text must be 1 to 16 tokens long.*got 17"):
-        trace(bert, tokenizer, "the " * 15)
+    rejected("out of memory", trace, bert, tokenizer, "the cat", error=RuntimeError)
+    assert not hooks_of(bert)
 
 
 def test_a_translation_is_traced_as_the_model_computes_it(transformer):
@@ -132,10 +118,14 @@ def test_a_translations_queries_and_keys_give_its_attentions(transformer, kind):
     assert len(traced.queries[kind]) == 2
 
 
-def test_ids_that_do_not_fit_are_named(transformer):
-    with pytest.raises(ValueError, match=r"source_ids must be of one.*choose one: source_ids\[0\]"):
-        trace_translation(transformer, torch.tensor([[1, 2]]), [1])
-    with pytest.raises(ValueError, match=r"target_ids must be of one text, \[L\]; got \[\]"):
-        trace_translation(transformer, [1], torch.tensor(3))
-    with pytest.raises(ValueError, match=r"target_ids must be from 0 to 10; got 99"):
-        trace_translation(transformer, [1], [99])
+def test_models_tokenizers_texts_and_ids_that_do_not_fit_are_named(bert, transformer, tokenizer):
+    rejected("as many tokens .* 11; got 10", trace, bert, tokenizer_of(WORDS[:-1]), "the cat")
+    rejected("model must be a Bert.*got Transformer", trace, transformer, tokenizer, "the cat")
+    rejected("text must be 1 to 16 tokens long.*got 17", trace, bert, tokenizer, "the " * 15)
+    rejected("must be a Transformer; got Bert", trace_translation, bert, [1], [2])
+    for source, target, message in (
+        (torch.tensor([[1, 2]]), [1], r"source_ids must be of one.*choose one: source_ids\[0\]"),
+        ([1], torch.tensor(3), r"target_ids must be of one text, \[L\]; got \[\]"),
+        ([1], [99], "target_ids must be from 0 to 10; got 99"),
+    ):
+        rejected(message, trace_translation, transformer, source, target)

@@ -16,9 +16,11 @@ from safetensors.torch import load_file
 from torch import nn
 
 from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.model.heads import PreTrainingOutput
 from bertlab.training import checkpoints
 from bertlab.training.checkpoints import DamagedFolderError, read_sealed
 from bertlab.training.steps import adamw
+from tests.bertlab.refusals import rejected
 
 FILES = ("model.safetensors", "optimizer.safetensors", "state.json", "manifest.json")
 STATE = {"position": [3, 14], "config": {"learning_rate": 0.1 + 0.2, "seed": 7}}
@@ -68,12 +70,15 @@ def train(model, optimizer, steps):
         optimizer.step()
 
 
-def save(folder, step, keep=2):
+def keep(folder, step, model, optimizer, state=None, most=2):
+    """Save a checkpoint."""
+    what = {"model": model, "optimizer": optimizer, "state": state or {}}
+    return checkpoints.save_checkpoint(folder, step=step, **what, keep=most)
+
+
+def save(folder, step, most=2):
     """A checkpoint that encodes its step everywhere."""
-    model, optimizer = tiny(step)
-    return checkpoints.save_checkpoint(
-        folder, step=step, model=model, optimizer=optimizer, state={"step": step}, keep=keep
-    )
+    return keep(folder, step, *tiny(step), {"step": step}, most)
 
 
 def load(folder):
@@ -100,52 +105,12 @@ def steps_in(folder):
     return sorted(int(name.removeprefix("step-")) for name in names)
 
 
-def flip(path, place=-1):
-    content = bytearray(path.read_bytes())
-    content[place] ^= 1
-    path.write_bytes(content)
+def flip(path):
+    """Change a bit of its last byte."""
+    path.write_bytes((content := path.read_bytes())[:-1] + bytes([content[-1] ^ 1]))
 
 
 # What is restored
-
-
-def test_everything_is_restored_bit_by_bit(tmp_path):
-    model, optimizer = small_bert()
-    train(model, optimizer, range(3))
-    what = {"model": model, "optimizer": optimizer, "state": STATE}
-    path = checkpoints.save_checkpoint(tmp_path, step=3, **what)
-    assert sorted(file.name for file in path.iterdir()) == sorted(FILES)
-
-    other, other_optimizer = small_bert(seed=1)
-    train(other, other_optimizer, range(5, 6))
-    addresses = [p.data_ptr() for p in other.parameters()]
-    assert checkpoints.load_checkpoint(tmp_path, other, other_optimizer) == (3, STATE, path)
-    assert path == tmp_path / "step-00000003"
-    assert_same(copies(other, other_optimizer), copies(model, optimizer))
-    assert [p.data_ptr() for p in other.parameters()] == addresses  # the optimizer's are the same
-    assert all(optimizer.state[p]["step"] == 3 for p in model.parameters())
-
-
-def test_a_checkpoint_before_the_first_step_has_no_moments(tmp_path):
-    model, optimizer = small_bert()
-    checkpoints.save_checkpoint(tmp_path, step=0, model=model, optimizer=optimizer, state={})
-    other, other_optimizer = small_bert(seed=1)
-    train(other, other_optimizer, range(1))
-    checkpoints.load_checkpoint(tmp_path, other, other_optimizer)
-    assert_same(copies(other, other_optimizer), copies(model, optimizer))
-    assert not other_optimizer.state_dict()["state"]
-
-
-def test_other_programs_can_read_the_weights_by_our_names(tmp_path):
-    model, optimizer = small_bert()
-    train(model, optimizer, range(2))
-    path = checkpoints.save_checkpoint(tmp_path, step=2, model=model, optimizer=optimizer, state={})
-    assert load_file(path / "model.safetensors").keys() == model.state_dict().keys()
-    memory = load_file(path / "optimizer.safetensors")
-    for name, parameter in model.named_parameters():
-        for part in ("exp_avg", "exp_avg_sq", "step"):
-            expected = optimizer.state[parameter][part]
-            torch.testing.assert_close(memory[f"{name}.{part}"], expected, rtol=0, atol=0)
 
 
 class Tied(nn.Module):
@@ -153,30 +118,54 @@ class Tied(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first = nn.Linear(3, 3)
-        self.second = nn.Linear(3, 3, bias=False)
+        self.first = nn.Linear(8, 8)
+        self.second = nn.Linear(8, 8, bias=False)
         self.second.weight = self.first.weight
-        self.norm = nn.BatchNorm1d(3)
+        self.norm = nn.BatchNorm1d(8)
         self.register_buffer("scratch", torch.ones(3), persistent=False)
 
-    def forward(self, x):
-        return self.second(self.norm(self.first(x)))
+    def forward(self, ids):
+        x = self.second(self.norm(self.first(ids.float())))
+        return PreTrainingOutput(x, x, None)
 
 
-def test_tied_weights_are_written_once_and_buffers_come_back(tmp_path):
-    model, other = Tied(), Tied()
-    optimizer, other_optimizer = (torch.optim.AdamW(m.parameters()) for m in (model, other))
-    model(torch.randn(5, 3, generator=torch.Generator().manual_seed(0))).sum().backward()
-    optimizer.step()
-    path = checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
-    norm = {f"norm.{name}" for name in other.norm.state_dict()}
-    assert len(norm) == 5
-    names = load_file(path / "model.safetensors").keys()
-    assert names == {"first.weight", "first.bias"} | norm
-    checkpoints.load_checkpoint(tmp_path, other, other_optimizer)
+def tied(seed=0):
+    torch.manual_seed(seed)
+    model = Tied()
+    return model, torch.optim.AdamW(model.parameters())
+
+
+@pytest.mark.parametrize(("make", "steps"), [(small_bert, 3), (small_bert, 0), (tied, 2)])
+def test_everything_is_restored_bit_by_bit(tmp_path, make, steps):
+    model, optimizer = make()
+    train(model, optimizer, range(steps))
+    path = keep(tmp_path, steps, model, optimizer, STATE)
+    assert path == tmp_path / f"step-{steps:08}"
+    assert sorted(file.name for file in path.iterdir()) == sorted(FILES)
+    other, other_optimizer = make(seed=1)
+    train(other, other_optimizer, range(5, 6))
+    addresses = [p.data_ptr() for p in other.parameters()]
+    found = checkpoints.load_checkpoint(tmp_path, other, other_optimizer)
+    assert found == (steps, STATE, path)
     assert_same(copies(other, other_optimizer), copies(model, optimizer))
-    assert other.second.weight is other.first.weight
-    assert other.norm.num_batches_tracked == 1
+    assert [p.data_ptr() for p in other.parameters()] == addresses  # the optimizer's are the same
+    memory = other_optimizer.state_dict()["state"].values()
+    assert all(part["step"] == steps for part in memory)
+    assert bool(memory) == (steps > 0)  # before the first step there are no moments
+
+
+def test_other_programs_can_read_the_weights_by_our_names_and_tied_ones_once(tmp_path):
+    model, optimizer = small_bert()
+    train(model, optimizer, range(2))
+    path = keep(tmp_path, 2, model, optimizer)
+    assert load_file(path / "model.safetensors").keys() == model.state_dict().keys()
+    memory = load_file(path / "optimizer.safetensors")
+    for name, parameter in model.named_parameters():
+        for part in ("exp_avg", "exp_avg_sq", "step"):
+            assert_same(memory[f"{name}.{part}"], optimizer.state[parameter][part])
+    names = load_file(keep(tmp_path, 3, *tied()) / "model.safetensors").keys()
+    assert names == Tied().state_dict().keys() - {"second.weight"}
+    assert len(names) == 2 + 5  # the norm has five
 
 
 def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
@@ -191,42 +180,37 @@ def test_the_learning_rate_is_that_of_the_optimizer_given(tmp_path):
 # What does not fit
 
 
+def assert_misfit(folder, model, optimizer, message, error=ValueError):
+    """The checkpoint is rejected, and model and optimizer do not change."""
+    before = copies(model, optimizer)
+    rejected(message, checkpoints.load_checkpoint, folder, model, optimizer, error=error)
+    assert_same(copies(model, optimizer), before)
+
+
 def test_another_model_is_rejected_with_all_differences_and_nothing_changes(tmp_path):
     first = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2), "c": nn.Linear(2, 2)})
     other = nn.ModuleDict({"b": nn.Linear(2, 3), "c": nn.Linear(2, 2).half(), "d": nn.Linear(1, 1)})
-    optimizer = torch.optim.AdamW(first.parameters())
-    checkpoints.save_checkpoint(tmp_path, step=1, model=first, optimizer=optimizer, state={})
-    optimizer = torch.optim.AdamW(other.parameters())
-    before = copies(other, optimizer)
-    with pytest.raises(ValueError, match=r"step-00000001 does not fit: ") as error:
-        checkpoints.load_checkpoint(tmp_path, other, optimizer)
-    for difference in (
-        "missing: d.weight; missing: d.bias; unexpected: ",
-        "unexpected: a.weight; ",
-        "unexpected: a.bias; ",
-        "b.weight is float32 [2, 2] there, float32 [3, 2] here; ",
-        "c.bias is float32 [2] there, float16 [2] here",
-    ):
-        assert difference in str(error.value)
-    assert_same(copies(other, optimizer), before)
+    keep(tmp_path, 1, first, torch.optim.AdamW(first.parameters()))
+    differences = (
+        "step-00000001 does not fit: missing: d.weight; missing: d.bias; "
+        "unexpected: a.(weight; unexpected: a.bias|bias; unexpected: a.weight); "
+        r"b.weight is float32 \[2, 2\] there, float32 \[3, 2\] here; .*"
+        r"c.bias is float32 \[2\] there, float16 \[2\] here"
+    )
+    assert_misfit(tmp_path, other, torch.optim.AdamW(other.parameters()), differences)
 
 
 def test_another_grouping_of_the_parameters_is_rejected_by_name(tmp_path):
     model, optimizer = small_bert()
     train(model, optimizer, range(1))
-    checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state={})
+    keep(tmp_path, 1, model, optimizer)
     other, _ = small_bert(seed=1)
-    one_group = torch.optim.AdamW(other.parameters())
-    before = copies(other, one_group)
-    with pytest.raises(ValueError, match=r"bert.pooler.bias is in .* group 1 there, 0"):
-        checkpoints.load_checkpoint(tmp_path, other, one_group)
-    partly = torch.optim.AdamW(list(other.bert.parameters()))
-    with pytest.raises(ValueError, match=r"nsp_head.bias is in .* group 1 there, None"):
-        checkpoints.load_checkpoint(tmp_path, other, partly)
-    stranger = torch.optim.AdamW(nn.Linear(1, 1).parameters())
-    with pytest.raises(ValueError, match="optimizer has a parameter that the model has not"):
-        checkpoints.load_checkpoint(tmp_path, other, stranger)
-    assert_same(copies(other, one_group), before)
+    for parameters, message in (
+        (other.parameters(), "bert.pooler.bias is in .* group 1 there, 0"),
+        (other.bert.parameters(), "nsp_head.bias is in .* group 1 there, None"),
+        (nn.Linear(1, 1).parameters(), "optimizer has a parameter that the model has not"),
+    ):
+        assert_misfit(tmp_path, other, torch.optim.AdamW(parameters), message)
 
 
 def test_an_optimizer_without_enough_memory_leaves_the_model_alone(tmp_path):
@@ -236,41 +220,37 @@ def test_an_optimizer_without_enough_memory_leaves_the_model_alone(tmp_path):
 
     save(tmp_path, 1)
     model, _ = tiny()
-    optimizer = Cramped(model.parameters())
-    before = copies(model, optimizer)
-    with pytest.raises(torch.OutOfMemoryError):
-        checkpoints.load_checkpoint(tmp_path, model, optimizer)
-    assert_same(copies(model, optimizer), before)
+    assert_misfit(tmp_path, model, Cramped(model.parameters()), None, torch.OutOfMemoryError)
 
 
-@pytest.mark.parametrize("state", [{"model": nn.Linear(1, 1)}, {"bytes": b"0"}])
-def test_a_state_that_is_not_for_json_is_rejected_before_anything_is_written(tmp_path, state):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"state": {"model": nn.Linear(1, 1)}}, "state must be fit for JSON"),
+        ({"state": {"bytes": b"0"}}, "state must be fit for JSON"),
+        ({"step": -1}, "got step -1, keep 2"),
+        ({"most": 0}, "got step 1, keep 0"),
+    ],
+)
+def test_what_cannot_be_saved_is_rejected_before_anything_is_written(tmp_path, arguments, message):
     model, optimizer = tiny()
-    with pytest.raises(ValueError, match="state must be fit for JSON"):
-        checkpoints.save_checkpoint(tmp_path, step=1, model=model, optimizer=optimizer, state=state)
-    assert steps_in(tmp_path) == []
-
-
-def test_arguments_out_of_range_are_rejected(tmp_path):
-    with pytest.raises(ValueError, match="got step -1, keep 2"):
-        save(tmp_path, -1)
-    with pytest.raises(ValueError, match="got step 1, keep 0"):
-        save(tmp_path, 1, keep=0)
+    with pytest.raises(ValueError, match=message):
+        keep(tmp_path, **{"step": 1, "model": model, "optimizer": optimizer} | arguments)
     assert steps_in(tmp_path) == []
 
 
 # Which ones are kept
 
 
-@pytest.mark.parametrize("keep", [1, 2, 3])
-def test_the_newest_are_kept(tmp_path, keep):
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_the_newest_are_kept(tmp_path, most):
     folder = tmp_path / "runs" / "mini"  # created if necessary
     assert not checkpoints.has_checkpoint(folder)
     for step in range(1, 100_000_003, 20_000_000):  # more digits than the names foresee
-        save(folder, step, keep)
+        save(folder, step, most)
         assert checkpoints.has_checkpoint(folder)
         assert load_without_warnings(folder) == step
-    assert steps_in(folder) == sorted([100_000_001, 80_000_001, 60_000_001][:keep])
+    assert steps_in(folder) == sorted([100_000_001, 80_000_001, 60_000_001][:most])
 
 
 def test_leftovers_of_a_killed_training_are_not_a_checkpoint_and_are_removed(tmp_path):
@@ -278,15 +258,14 @@ def test_leftovers_of_a_killed_training_are_not_a_checkpoint_and_are_removed(tmp
     shutil.copytree(save(tmp_path / "other", 1), left)
     shutil.rmtree(tmp_path / "other")
     assert not checkpoints.has_checkpoint(tmp_path)
-    with pytest.raises(checkpoints.CheckpointError, match="it holds none at all"):
-        load(tmp_path)
+    rejected("it holds none at all", load, tmp_path, error=checkpoints.CheckpointError)
     save(tmp_path, 2)
     assert steps_in(tmp_path) == [2]
 
 
 def test_other_files_are_not_touched(tmp_path):
     shutil.copytree(save(tmp_path, 1), tmp_path / "step-00000009 copy")
-    save(tmp_path, 2, keep=1)
+    save(tmp_path, 2, most=1)
     assert load_without_warnings(tmp_path) == 2
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["step-00000002", "step-00000009 copy"]
@@ -295,8 +274,7 @@ def test_other_files_are_not_touched(tmp_path):
 def test_two_trainings_do_not_mix_in_a_folder(tmp_path):
     save(tmp_path, 10)
     for step in (10, 5):
-        with pytest.raises(ValueError, match=rf"step must be after step-00000010, .* got {step};"):
-            save(tmp_path, step)
+        rejected(rf"step must be after step-00000010, .* got {step};", save, tmp_path, step)
     assert load(tmp_path) == 10
     assert steps_in(tmp_path) == [10]
 
@@ -315,14 +293,14 @@ def test_a_training_resumed_before_a_damaged_one_replaces_it(tmp_path):
 
 
 def test_an_old_one_that_cannot_be_removed_does_not_end_the_training(tmp_path, monkeypatch):
-    save(tmp_path, 1, keep=1)
+    save(tmp_path, 1, most=1)
     refused = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     with monkeypatch.context() as patch:
         patch.setattr(os, "rmdir", Mock(side_effect=refused))
         with pytest.warns(UserWarning, match="step-00000001 cannot be removed .*Permission"):
-            save(tmp_path, 2, keep=1)
+            save(tmp_path, 2, most=1)
     assert load_without_warnings(tmp_path) == 2
-    save(tmp_path, 3, keep=1)
+    save(tmp_path, 3, most=1)
     assert steps_in(tmp_path) == [3]
 
 
@@ -361,16 +339,23 @@ def assert_refused_by_name(folder, file, what):
     assert "resuming from step-00000001 instead" in text
 
 
+def other_byte(content, place, bits):
+    return content[:place] + bytes([content[place] ^ bits]) + content[place + 1 :]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 @given(data=st.data())
-def test_one_other_byte_anywhere_is_noticed(two, name, data):
+def test_another_byte_anywhere_or_a_file_that_is_cut_or_grown_is_noticed(two, name, data):
     path = two / "step-00000002" / name
-    content = bytearray(path.read_bytes())
+    content = path.read_bytes()
     place = data.draw(st.integers(0, len(content) - 1), "place")
-    content[place] ^= data.draw(st.integers(1, 255), "bits")
-    with damaged(path, bytes(content)):
-        assert_refused_by_name(two, name, "")
+    other = other_byte(content, place, data.draw(st.integers(1, 255), "bits"))
+    more = content + data.draw(st.binary(min_size=1, max_size=3), "more")
+    size = "" if name == "manifest.json" else "has "
+    for damage, what in ((other, ""), (content[:place], size), (more, size)):
+        with damaged(path, damage):
+            assert_refused_by_name(two, name, what)
 
 
 @pytest.mark.slow
@@ -379,38 +364,19 @@ def test_one_other_bit_anywhere_in_the_manifest_is_noticed(two, bits):
     path = two / "step-00000002" / "manifest.json"
     content = path.read_bytes()
     for place in range(len(content)):
-        other = bytearray(content)
-        other[place] ^= bits
         refused = pytest.raises(DamagedFolderError, match=r"^manifest.json (cannot|is not)")
-        with damaged(path, bytes(other)), refused:
+        with damaged(path, other_byte(content, place, bits)), refused:
             read_sealed(path.parent, checkpoints.VERSION)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
-@given(data=st.data())
-def test_a_file_cut_or_grown_anywhere_is_noticed(two, name, data):
-    path = two / "step-00000002" / name
-    content = path.read_bytes()
-    what = "" if name == "manifest.json" else "has "
-    with damaged(path, content[: data.draw(st.integers(0, len(content) - 1), "length")]):
-        assert_refused_by_name(two, name, what)
-    with damaged(path, content + data.draw(st.binary(min_size=1, max_size=3), "more")):
-        assert_refused_by_name(two, name, what)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_noticed(two, name):
-    with damaged(two / "step-00000002" / name, None):
+def test_a_file_that_is_missing_or_that_the_disk_no_longer_reads_is_noticed(two, monkeypatch, name):
+    lost, read = two / "step-00000002" / name, checkpoints.Path.read_bytes
+    with damaged(lost, None):
         assert_refused_by_name(two, name, "is missing")
 
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_the_disk_no_longer_reads_is_noticed(two, monkeypatch, name):
-    read = checkpoints.Path.read_bytes
-
     def fail(path):
-        if path == two / "step-00000002" / name:
+        if path == lost:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return read(path)
 
@@ -418,28 +384,24 @@ def test_a_file_that_the_disk_no_longer_reads_is_noticed(two, monkeypatch, name)
     assert_refused_by_name(two, name, "cannot be read (Input/output error)")
 
 
-@pytest.mark.parametrize("text", ["[]", "null", "{}", '{"version": 1}', "3", "not json", ""])
-def test_json_of_another_kind_is_not_a_manifest(two, text):
-    with damaged(two / "step-00000002" / "manifest.json", text.encode()):
-        assert_refused_by_name(two, "manifest.json", "cannot be understood")
-
-
-def test_another_version_of_the_format_is_named(two):
+@pytest.mark.parametrize("text", ["[]", "null", "{}", '{"version": 1}', "3", "not json", "", None])
+def test_json_of_another_kind_or_another_version_is_not_a_manifest(two, text):
     path = two / "step-00000002" / "manifest.json"
     values = json.loads(path.read_bytes())
     del values["sha256"]
-    with damaged(path, checkpoints._manifest(values | {"version": 2})):
-        assert_refused_by_name(two, "manifest.json", "says version 2; this bertlab reads 1")
+    newer = checkpoints._manifest(values | {"version": 2})
+    what = "says version 2; this bertlab reads 1" if text is None else "cannot be understood"
+    with damaged(path, newer if text is None else text.encode()):
+        assert_refused_by_name(two, "manifest.json", what)
 
 
 def test_if_none_is_intact_each_is_listed_and_nothing_changes(tmp_path):
     save(tmp_path, 1), save(tmp_path, 2)
     (tmp_path / "step-00000001" / "state.json").unlink()
     flip(tmp_path / "step-00000002" / "optimizer.safetensors")
-    model, optimizer = tiny(step=5)
-    with pytest.raises(checkpoints.CheckpointError) as error:
-        checkpoints.load_checkpoint(tmp_path, model, optimizer)
-    assert "step-00000002: optimizer.safetensors is not what was written" in str(error.value)
-    assert "step-00000001: state.json is missing" in str(error.value)
-    assert all((tensor == 5).all() for tensor in all_tensors(model, optimizer))
+    each = (
+        "step-00000002: optimizer.safetensors is not what was written.*"
+        "step-00000001: state.json is missing"
+    )
+    assert_misfit(tmp_path, *tiny(step=5), each, checkpoints.CheckpointError)
     assert checkpoints.has_checkpoint(tmp_path)

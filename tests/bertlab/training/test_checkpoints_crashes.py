@@ -1,11 +1,9 @@
-"""Checkpoints with a full disk, a power failure, or a killed training."""
+"""Checkpoints with a full disk, a power failure, or a killed training (really: test_resume.py)."""
 
 import builtins
 import errno
 import os
 import shutil
-import subprocess
-import sys
 import warnings
 from contextlib import contextmanager
 
@@ -14,7 +12,6 @@ import pytest
 from bertlab.training import checkpoints
 from bertlab.training.checkpoints import CheckpointError
 from tests.bertlab.training import test_checkpoints
-from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -123,7 +120,7 @@ def test_a_crash_at_any_moment_leaves_a_checkpoint_to_resume_from(start, newest_
             found = test_checkpoints.load(folder)
         assert not caught
         outcomes.append(found)
-        test_checkpoints.save(folder, 4, keep=1)
+        test_checkpoints.save(folder, 4, most=1)
         assert test_checkpoints.steps_in(folder) == [4]
     renamed = outcomes.index(step)
     assert log[renamed - 1] == "rename"
@@ -170,41 +167,3 @@ def test_a_real_limit_to_the_size_of_files_loses_nothing(tmp_path):
         assert test_checkpoints.steps_in(tmp_path) == [1]
         assert test_checkpoints.load_without_warnings(tmp_path) == 1
     test_checkpoints.save(tmp_path, 2)
-
-
-SAVE_AND_BE_KILLED = """
-import os, random, signal, sys, time, torch
-from pathlib import Path
-from bertlab.training.checkpoints import save_checkpoint
-from tests.bertlab.training.test_checkpoints import all_tensors, load_without_warnings, save, tiny
-
-torch.set_num_threads(1)
-folder, choose = Path(sys.argv[1]), random.Random(0)
-save(folder, 1)
-model, optimizer = tiny(1)
-for _ in range(20):
-    reads, writes = os.pipe()
-    child = os.fork()
-    if child == 0:
-        for step in range(load_without_warnings(folder) + 1, 10**8):
-            for tensor in all_tensors(model, optimizer):
-                tensor.fill_(step)
-            now = {"model": model, "optimizer": optimizer, "state": {"step": step}}
-            save_checkpoint(folder, step=step, **now)
-            os.write(writes, b".")
-    os.read(reads, 1)  # the first of its checkpoints
-    time.sleep(choose.uniform(0, 0.03))
-    os.kill(child, signal.SIGKILL)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    print(load_without_warnings(folder), (folder / '.unfinished').exists())
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has neither fork nor SIGKILL")
-def test_a_training_killed_at_any_moment_leaves_a_checkpoint_to_resume_from(tmp_path):
-    command = [sys.executable, "-c", SAVE_AND_BE_KILLED, str(tmp_path)]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    steps = [int(line.split()[0]) for line in result.stdout.splitlines()]
-    assert len(steps) == 20
-    assert steps == sorted(set(steps))  # each child came further

@@ -12,6 +12,7 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.batches import Batch, PretrainingData
 from bertlab.tokenizers import WordPiece
 from bertlab.training.evaluation import Evaluation, evaluate
+from tests.bertlab.refusals import rejected
 from tests.small_models import random_weights
 
 VOCAB = 40
@@ -119,30 +120,22 @@ def test_words_have_equal_weight_in_any_batches(model, data):
 def test_only_the_requested_number_of_batches_is_read(model, data):
     assert evaluate(model, data, batches=2) == evaluate(model, Epochs(data.batches[:2]))
     assert evaluate(model, data, batches=99) == evaluate(model, data)
-    with pytest.raises(ValueError, match=r"batches must be at least 1.*got 0"):
-        evaluate(model, data, batches=0)
+    rejected("batches must be at least 1.*got 0", evaluate, model, data, batches=0)
 
 
-def test_a_model_in_training_runs_without_dropout_and_its_mode_is_restored(model, data):
-    expected = evaluate(model.eval(), data)
+def test_the_models_mode_random_numbers_and_gradients_are_left_alone(model, data):
+    expected, tracked = evaluate(model.eval(), data), []
     model.train()
     model.bert.embeddings.eval()  # a part that is frozen on purpose
-    before = {name: module.training for name, module in model.named_modules()}
-    assert evaluate(model, data) == expected
-    assert {name: module.training for name, module in model.named_modules()} == before
-    with pytest.raises(ValueError, match="there are none in its 1 batches"):
-        evaluate(model, Epochs(data.batches[2:3]))
-    assert {name: module.training for name, module in model.named_modules()} == before
-
-
-def test_no_random_number_is_drawn_and_no_gradient_kept(model, data):
-    tracked = []
     model.nsp_head.register_forward_hook(lambda *parts: tracked.append(parts[2].requires_grad))
+    before = {name: module.training for name, module in model.named_modules()}
     state, of_numpy = torch.get_rng_state(), np.random.get_state()[1].tolist()
-    evaluate(model.train(), data)
+    assert evaluate(model, data) == expected  # without dropout
+    rejected("there are none in its 1 batches", evaluate, model, Epochs(data.batches[2:3]))
+    assert {name: module.training for name, module in model.named_modules()} == before
     assert np.random.get_state()[1].tolist() == of_numpy
     assert torch.equal(torch.get_rng_state(), state)
-    assert tracked == [False] * len(SIZES)
+    assert tracked == [False] * (len(SIZES) + 1)
     assert torch.is_grad_enabled()
 
 

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+from dataclasses import fields
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from bertlab.training.fast import wide_step
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import pretrain, read_metrics
 from bertlab.training.steps import adamw, linear_schedule, training_step
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, weights
 
 
@@ -49,14 +51,9 @@ def corpus(tmp_path_factory):
     return prepare(folder, (200, 30), vocab_size=200, max_length=32, batch_size=16)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def data(corpus):
     return corpus[0]
-
-
-@pytest.fixture(scope="module")
-def held_out(corpus):
-    return corpus[1]
 
 
 @pytest.fixture
@@ -68,10 +65,23 @@ def new_model(corpus):
     return new
 
 
+@pytest.fixture
+def run(corpus, new_model):
+    """`run(steps, ...)`: train a new model, or a given one, quietly; its rows."""
+
+    def trained(steps, model=None, *, held_out=False, **options):
+        settings = {field.name for field in fields(TrainingConfig)} & options.keys()
+        config = TrainingConfig(steps, **{name: options.pop(name) for name in settings})
+        validation = corpus[1] if held_out else None
+        options |= {"validation": validation, "progress": False}
+        return pretrain(model or new_model(), corpus[0], config, **options)
+
+    return trained
+
+
 @pytest.mark.slow
-def test_the_model_learns(new_model, data, held_out):
-    config = TrainingConfig(steps=150, learning_rate=1e-2, evaluate_every=1000)
-    rows = pretrain(new_model(), data, config, validation=held_out, progress=False)
+def test_the_model_learns(run):
+    rows = run(150, learning_rate=1e-2, evaluate_every=1000, held_out=True)
     before, after = (row for row in rows if row["kind"] == "held-out")
     assert after["mlm_loss"] < 0.5 * before["mlm_loss"]
     assert after["mlm_accuracy"] > before["mlm_accuracy"] + 0.3
@@ -122,23 +132,20 @@ def test_pieces_have_the_gradients_of_the_whole_batch(new_model, data, pieces):
     torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-4, atol=1e-6)
 
 
-def test_bfloat16_computes_about_the_same_and_keeps_the_weights(new_model, data):
+def test_bfloat16_computes_about_the_same_and_keeps_the_weights(new_model, run):
     losses = {}
     for precision in ("float32", "bfloat16"):
         model = new_model(dropout=0.0)
-        config = TrainingConfig(steps=3, precision=precision)
-        rows = pretrain(model, data, config, progress=False)
-        losses[precision] = [row["loss"] for row in rows]
+        losses[precision] = [row["loss"] for row in run(3, model, precision=precision)]
         assert all(weight.dtype == torch.float32 for weight in model.parameters())
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.02)
     assert losses["bfloat16"] != losses["float32"]
 
 
-def test_rows_tell_the_whole_story(new_model, data, held_out, tmp_path):
+def test_rows_tell_the_whole_story(run, tmp_path):
     seen = []
-    config = TrainingConfig(steps=5, evaluate_every=2, learning_rate=0.01, warmup=0.4)
-    options = {"validation": held_out, "watch": seen.append, "progress": False}
-    rows = pretrain(new_model(), data, config, folder=tmp_path, **options)
+    settings = {"evaluate_every": 2, "learning_rate": 0.01, "warmup": 0.4}
+    rows = run(5, held_out=True, watch=seen.append, folder=tmp_path, **settings)
     assert seen == rows == read_metrics(tmp_path / "metrics.jsonl")
     steps = {kind: [r["step"] for r in rows if r["kind"] == kind] for kind in ("train", "held-out")}
     assert steps == {"train": [1, 2, 3, 4, 5], "held-out": [0, 2, 4, 5]}
@@ -150,115 +157,88 @@ def test_rows_tell_the_whole_story(new_model, data, held_out, tmp_path):
     assert rates[1] == max(rates) == 0.01
 
 
-def test_dropout_is_on_only_in_training(new_model, data, held_out):
-    model, modes = new_model().eval(), []
-    config = TrainingConfig(steps=3, evaluate_every=1)
+def test_dropout_is_on_only_in_training(new_model, run):
+    model, modes, plain = new_model().eval(), [], new_model(dropout=0.0)
 
     def note(row):
         modes.append((row["kind"], model.training))
 
-    pretrain(model, data, config, validation=held_out, watch=note, progress=False)
+    run(3, model, evaluate_every=1, held_out=True, watch=note)
     assert all(training for kind, training in modes if kind == "train")
     assert not model.training
-    again = new_model(dropout=0.0)
-    pretrain(again, data, TrainingConfig(steps=3), progress=False)
-    assert any((a != b).any() for a, b in zip(model.parameters(), again.parameters(), strict=True))
+    run(3, plain)
+    assert not torch.equal(weights(model), weights(plain))
 
 
-def test_the_seed_decides_and_the_global_random_state_is_neither_used_nor_changed(new_model, data):
+def test_the_seed_alone_decides_and_the_global_random_state_does_not_change(new_model, run):
+    workers = iter([0, 1, 0])  # processes that prepare batches: any number gives the same
+
     def trained(seed):  # another seed: other dropout
         model = new_model()
-        pretrain(model, data, TrainingConfig(steps=3, seed=seed), progress=False)
+        run(3, model, seed=seed, workers=next(workers))
         return weights(model)
 
     assert_the_seed_decides(trained)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_request_ends_the_step_and_the_run_resumes_later(new_model, data, tmp_path, number):
-    config = TrainingConfig(steps=6)
-    whole, model = new_model(), new_model()
-    pretrain(whole, data, config, progress=False)
+def test_a_stop_request_ends_the_step_and_the_run_resumes_later(new_model, run, tmp_path, number):
+    whole, resumed = new_model(), new_model()
+    run(6, whole)
 
     def stop(row):
         if row["step"] == 3:
             os.kill(os.getpid(), number)
 
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    rows = pretrain(model, data, config, folder=tmp_path, watch=stop, progress=False)
+    rows = run(6, folder=tmp_path, watch=stop)
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
     assert [row["step"] for row in rows] == [1, 2, 3]
-
-    other = new_model()  # a new program would start from here
-    rows = pretrain(other, data, config, folder=tmp_path, progress=False)
+    rows = run(6, resumed, folder=tmp_path)  # a new program would start from here
     assert [row["step"] for row in rows] == [4, 5, 6]
-    assert torch.equal(weights(other), weights(whole))
+    assert torch.equal(weights(resumed), weights(whole))
     assert [row["step"] for row in read_metrics(tmp_path / "metrics.jsonl")] == [1, 2, 3, 4, 5, 6]
-    assert pretrain(new_model(), data, config, folder=tmp_path, progress=False) == []
+    assert run(6, folder=tmp_path) == []
 
 
-def test_a_second_ctrl_c_interrupts_at_once_and_a_second_kill_does_not(new_model, data):
+def test_a_second_ctrl_c_interrupts_at_once_and_a_second_kill_does_not(run):
     def stop_twice(number):
-        def watch(row):
-            os.kill(os.getpid(), number)
-            os.kill(os.getpid(), number)
+        return lambda row: [os.kill(os.getpid(), number) for _ in range(2)]
 
-        return watch
-
-    config = TrainingConfig(steps=3)
-    options = {"progress": False, "watch": stop_twice(signal.SIGINT)}
     with pytest.raises(KeyboardInterrupt):
-        pretrain(new_model(), data, config, **options)
-    options["watch"] = stop_twice(signal.SIGTERM)
-    assert len(pretrain(new_model(), data, config, **options)) == 1
+        run(3, watch=stop_twice(signal.SIGINT))
+    assert len(run(3, watch=stop_twice(signal.SIGTERM))) == 1
 
 
-def test_outside_the_main_thread_training_does_not_touch_signals(new_model, data):
+def test_outside_the_main_thread_training_does_not_touch_signals(run):
     rows = []
-
-    def work():
-        rows.extend(pretrain(new_model(), data, TrainingConfig(steps=2), progress=False))
-
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=lambda: rows.extend(run(2)))
     thread.start()
     thread.join()
     assert [row["step"] for row in rows] == [1, 2]
 
 
-def test_a_run_that_died_before_a_checkpoint_starts_again(new_model, data, held_out, tmp_path):
+def test_a_run_that_died_before_a_checkpoint_starts_again(run, tmp_path):
     def die(row):
         if row["step"] == 2:
             raise RuntimeError("power cut")
 
-    config, options = TrainingConfig(steps=3), {"folder": tmp_path, "progress": False}
-    with pytest.raises(RuntimeError, match="power cut"):
-        pretrain(new_model(), data, config, validation=held_out, watch=die, **options)
-    rows = pretrain(new_model(), data, config, validation=held_out, **options)
+    options = {"folder": tmp_path, "held_out": True}
+    rejected("power cut", run, 3, watch=die, **options, error=RuntimeError)
+    rows = run(3, **options)
     assert read_metrics(tmp_path / "metrics.jsonl") == rows
 
 
-def test_other_settings_and_more_pieces_than_sequences_are_rejected(new_model, data, tmp_path):
-    pretrain(new_model(), data, TrainingConfig(steps=2), folder=tmp_path, progress=False)
-    other = TrainingConfig(steps=3, learning_rate=0.5)
-    with pytest.raises(ValueError, match=r"\(steps 2, now 3; learning_rate 0.001, now 0.5\)"):
-        pretrain(new_model(), data, other, folder=tmp_path, progress=False)
-    config = TrainingConfig(steps=1, accumulate=17)
-    with pytest.raises(ValueError, match="16 sequences cannot be cut into 17 pieces"):
-        pretrain(new_model(), data, config, progress=False)
-
-
-def test_workers_that_prepare_batches_change_nothing(new_model, data):
-    models = [new_model(), new_model()]
-    for workers, model in enumerate(models):
-        pretrain(model, data, TrainingConfig(steps=3), workers=workers, progress=False)
-    assert torch.equal(*map(weights, models))
-
-
-def test_a_loss_that_is_not_finite_ends_training_and_saves_nothing(tmp_path, new_model, data):
-    model = new_model()
+def test_other_settings_more_pieces_than_sequences_and_a_loss_that_is_nan_end_it(
+    new_model, run, tmp_path
+):
+    run(2, folder=tmp_path / "one")
+    other = r"\(steps 2, now 3; learning_rate 0.001, now 0.5\)"
+    rejected(other, run, 3, learning_rate=0.5, folder=tmp_path / "one")
+    rejected("16 sequences cannot be cut into 17 pieces", run, 1, accumulate=17)
+    model, folder, error = new_model(), tmp_path / "two", FloatingPointError
     model.mlm_head.bias.data[0] = torch.nan
-    config = TrainingConfig(steps=3, save_every=1)
-    with pytest.raises(FloatingPointError, match="loss of step 1 is nan; start another training"):
-        pretrain(model, data, config, folder=tmp_path, progress=False)
-    assert not (tmp_path / "checkpoints").exists()
-    assert [row["step"] for row in read_metrics(tmp_path / "metrics.jsonl")] == [1]
+    message = "loss of step 1 is nan; start another training"
+    rejected(message, run, 3, model, save_every=1, folder=folder, error=error)
+    assert not (folder / "checkpoints").exists()
+    assert [row["step"] for row in read_metrics(folder / "metrics.jsonl")] == [1]

@@ -10,6 +10,7 @@ import pytest
 from bertlab.training import runs
 from bertlab.training.runs import MetricsFile, progress_bar, read_metrics
 from bertlab.training.steps import StepResult
+from tests.bertlab.refusals import rejected
 
 ROWS = [
     {"step": 0, "kind": "held-out", "mlm_loss": 9.01, "n_words": 512},
@@ -62,30 +63,25 @@ def test_a_full_disk_is_an_error_with_the_path(tmp_path):
         MetricsFile(path).append(ROWS[0])
 
 
-def test_the_row_of_the_checkpoints_step_is_kept(path):
+def test_the_row_of_the_checkpoints_step_is_kept_and_a_crash_leaves_the_old_file(path, monkeypatch):
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", Mock(side_effect=KeyboardInterrupt))
+        rejected(None, MetricsFile(path).keep_until, 1, error=KeyboardInterrupt)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
     MetricsFile(path).keep_until(2)
     assert read_metrics(path) == ROWS[:4]
     MetricsFile(path).keep_until(-1)
     assert path.read_bytes() == b""
 
 
-def test_a_crash_while_rows_are_dropped_leaves_the_old_file(path, monkeypatch):
-    before = path.read_bytes()
-    monkeypatch.setattr(os, "replace", Mock(side_effect=KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        MetricsFile(path).keep_until(1)
-    assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [path.name]
-
-
 def test_where_nothing_was_written_nothing_is_dropped_and_a_row_needs_a_step(tmp_path):
-    MetricsFile(tmp_path / "metrics.jsonl").keep_until(3)
-    assert os.listdir(tmp_path) == []
-    with pytest.raises(FileNotFoundError):
-        read_metrics(tmp_path / "metrics.jsonl")
     metrics = MetricsFile(tmp_path / "metrics.jsonl")
-    with pytest.raises(ValueError, match="must have 'step'"):
-        metrics.append({"kind": "train"})
+    metrics.keep_until(3)
+    assert os.listdir(tmp_path) == []
+    rejected("No such file", read_metrics, metrics.path, error=FileNotFoundError)
+    rejected("must have 'step'", metrics.append, {"kind": "train"})
 
 
 def test_a_number_that_is_not_finite_is_valid_json_and_read_as_nan(tmp_path):
@@ -100,9 +96,9 @@ def test_a_number_that_is_not_finite_is_valid_json_and_read_as_nan(tmp_path):
 @pytest.mark.parametrize("damage", [b"\0\0\n", b'{"kind": "train"}\n', b'"step"\n', b"\n"])
 def test_a_damaged_line_is_named(path, damage):
     path.write_bytes(damage.join(path.read_bytes().splitlines(keepends=True)[:2]))
-    for use in (lambda: read_metrics(path), lambda: MetricsFile(path).keep_until(9)):
-        with pytest.raises(ValueError, match=r"metrics\.jsonl, line 2, is not a row"):
-            use()
+    message = r"metrics\.jsonl, line 2, is not a row"
+    rejected(message, read_metrics, path)
+    rejected(message, MetricsFile(path).keep_until, 9)
 
 
 @pytest.fixture
@@ -112,23 +108,21 @@ def clock(monkeypatch):
     monkeypatch.setattr(runs, "perf_counter", lambda: next(times) / 2)
 
 
-def test_the_bar_shows_loss_words_speed_and_where_a_training_resumed(clock, capsys):
-    with progress_bar(10, 7) as update:
-        for _ in range(2):
-            update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
-    shown = capsys.readouterr().err.split("\r")[-1]
+def shown_by(capsys, results, steps, done=0):
+    """The bar's last state."""
+    with progress_bar(steps, done) as update:
+        for result in results:
+            update(result, 400)
+    return capsys.readouterr().err.split("\r")[-1]
+
+
+def test_the_bar_shows_loss_words_and_speed_of_the_last_steps_and_where_it_resumed(clock, capsys):
+    shown = shown_by(capsys, [StepResult(2.0, 0.5, 3, 12, 4, 8)] * 2, 10, done=7)
     assert "9/10" in shown
     assert "loss 2.500, 25.0% of words, 800 tokens/s" in shown
-
-
-def test_the_figures_follow_the_last_steps_and_not_the_first(clock, capsys):
-    with progress_bar(400) as update:
-        for step in range(400):
-            update(StepResult(9.0 if step < 200 else 1.0, 0.0, 0, 0, 0, 8), 400)
-    assert "loss 1.000, 0.0% of words" in capsys.readouterr().err.split("\r")[-1]
-
-
-def test_a_disabled_bar_prints_nothing(capsys):
+    losses = [9.0] * 200 + [1.0] * 200
+    shown = shown_by(capsys, [StepResult(loss, 0.0, 0, 0, 0, 8) for loss in losses], 400)
+    assert "loss 1.000, 0.0% of words" in shown
     with progress_bar(10, enabled=False) as update:
         update(StepResult(2.0, 0.5, 3, 12, 4, 8), 400)
     assert capsys.readouterr() == ("", "")

@@ -11,6 +11,7 @@ from transformers import get_linear_schedule_with_warmup
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.steps import adamw, linear_schedule, parameter_groups
+from tests.bertlab.refusals import rejected
 
 
 @pytest.mark.parametrize(("steps", "warmup"), [(100, 10), (7, 1), (50, 0), (10, 9)])
@@ -38,9 +39,8 @@ def test_matrices_decay_and_biases_and_norms_do_not_move():
     matrices, vectors = parameter_groups(model, 0.01)
     assert (matrices["weight_decay"], vectors["weight_decay"]) == (0.01, 0.0)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
-    free = [names[id(parameter)] for parameter in vectors["params"]]
+    free, decayed = ([names[id(p)] for p in group["params"]] for group in (vectors, matrices))
     assert all(name.endswith(("bias", "gamma", "beta")) for name in free)
-    decayed = [names[id(parameter)] for parameter in matrices["params"]]
     assert not any(name.endswith(("bias", "gamma", "beta")) for name in decayed)
     assert len(free) + len(decayed) == len(names)
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
@@ -54,26 +54,25 @@ def test_matrices_decay_and_biases_and_norms_do_not_move():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("name", "value", "message"),
     [
-        ({"steps": 0}, "steps must be at least 1; got 0"),
-        ({"accumulate": 0}, "accumulate must be at least 1"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
-        ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
-        ({"clip": -1.0}, "clip must be above 0"),
-        ({"warmup": 1.0}, "warmup is a share of all steps"),
-        ({"weight_decay": -0.1}, "weight_decay must not be negative"),
-        ({"steps": 1.5}, "steps must be an integer; got 1.5"),
-        ({"steps": "10"}, "steps must be an integer; got '10'"),
-        ({"learning_rate": math.inf}, "learning_rate must be above 0 and finite; got inf"),
-        ({"learning_rate": "1e-3"}, "learning_rate must be a number; got '1e-3'"),
-        ({"weight_decay": math.nan}, "weight_decay must not be negative, and must be finite"),
-        ({"seed": -1}, "seed must not be negative; got -1"),
-        ({"seed": 0.5}, "seed must be an integer; got 0.5"),
-        ({"compile": "no"}, "compile must be True or False; got 'no'"),
-        ({"precision": "float16"}, "precision must be one of float32, bfloat16; got 'float16'"),
+        ("steps", 0, "must be at least 1; got 0"),
+        ("steps", 1.5, "must be an integer; got 1.5"),
+        ("steps", "10", "must be an integer; got '10'"),
+        ("accumulate", 0, "must be at least 1"),
+        ("learning_rate", 0.0, "must be above 0"),
+        ("learning_rate", math.nan, "must be above 0"),
+        ("learning_rate", math.inf, "must be above 0 and finite; got inf"),
+        ("learning_rate", "1e-3", "must be a number; got '1e-3'"),
+        ("clip", -1.0, "must be above 0"),
+        ("warmup", 1.0, "is a share of all steps"),
+        ("weight_decay", -0.1, "must not be negative"),
+        ("weight_decay", math.nan, "must not be negative, and must be finite"),
+        ("seed", -1, "must not be negative; got -1"),
+        ("seed", 0.5, "must be an integer; got 0.5"),
+        ("compile", "no", "must be True or False; got 'no'"),
+        ("precision", "float16", "must be one of float32, bfloat16; got 'float16'"),
     ],
 )
-def test_settings_out_of_range_are_rejected(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        TrainingConfig(**{"steps": 10} | wrong)
+def test_settings_out_of_range_are_rejected(name, value, message):
+    rejected(f"{name} {message}", TrainingConfig, **{"steps": 10} | {name: value})

@@ -45,8 +45,23 @@ def unpacked(packed):
     return (packed["low"] + packed["step"] * torch.tensor(numbers)).view(packed["shape"])
 
 
-def shown(inside, number):
-    """The probabilities of one choice of the menu, [layers, H, L, L']."""
+def assert_shown(inside, number, expected):
+    """The probabilities of one choice of the menu are these, [layers, H, L, L']."""
     view = inside["attention"][number]
     whole = unpacked(inside["parts"][view["part"]]["attn"])
-    return whole[:, :, slice(*view["rows"]), slice(*view["columns"])]
+    got = whole[:, :, slice(*view["rows"]), slice(*view["columns"])]
+    torch.testing.assert_close(got, expected, atol=1.3e-4, rtol=0)
+
+
+def size(view):
+    """Characters in a notebook."""
+    return len(view._repr_html_())
+
+
+def written(texts):
+    return [text.get_text() for text in texts]
+
+
+def titled(picture):
+    """The panels of a picture by their titles."""
+    return {ax.get_title(): ax for ax in picture.figure.axes if ax.get_title()}

@@ -9,7 +9,8 @@ import torch
 from bertlab.interpretability.traces import Trace, TranslationTrace, trace_translation
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
-from tests.bertlab.viz.conftest import TOKENS, parameters, shown, unpacked
+from tests.bertlab.refusals import rejected
+from tests.bertlab.viz.conftest import TOKENS, assert_shown, parameters, size, unpacked
 
 
 def made(n_layers=2, n_heads=3, tokens=TOKENS, d_head=5, causal=False):
@@ -33,8 +34,7 @@ def test_the_view_holds_queries_keys_and_attentions_and_no_token_ends_the_script
     part = inside["parts"][0]
     for name, expected in (("queries", traced.queries), ("keys", traced.keys)):
         torch.testing.assert_close(unpacked(part[name]), torch.stack(expected), atol=1e-4, rtol=0)
-    expected = torch.stack(traced.attentions)
-    torch.testing.assert_close(shown(inside, 0), expected, atol=1.3e-4, rtol=0)
+    assert_shown(inside, 0, torch.stack(traced.attentions))
     assert (inside["layer"], inside["head"]) == (1, 2)
     assert inside["attention"][0]["bidirectional"] is True
     assert "</script><b>" not in neuron_view(made()).page
@@ -59,33 +59,31 @@ def test_a_pair_is_seen_sentence_by_sentence_and_a_causal_model_is_recognised():
 
 def test_a_long_text_is_rejected_until_layers_or_heads_are_chosen():
     traced = made(n_layers=12, n_heads=12, tokens=["token"] * 64, d_head=64)
-    with pytest.raises(ValueError, match=r"of 12 layers with 12 heads .* choose up to 6 layers"):
-        neuron_view(traced)
-    assert len(neuron_view(traced, layers=[0, 5, 11])._repr_html_()) < 3_000_000
+    rejected("of 12 layers with 12 heads .* choose up to 6 layers", neuron_view, traced)
+    assert size(neuron_view(traced, layers=[0, 5, 11])) < 3_000_000
     long = made(n_layers=1, n_heads=12, tokens=["token"] * 300, d_head=64)
-    with pytest.raises(ValueError, match=r"choose layers and heads, such as layers=\[0\], heads"):
-        neuron_view(long)
-    assert len(neuron_view(long, heads=[7])._repr_html_()) < 3_000_000
-    with pytest.raises(ValueError, match=r"160,000 lines; .* shorten the text to 316 tokens"):
-        neuron_view(made(n_layers=1, n_heads=1, tokens=["token"] * 400))
+    rejected(r"choose layers and heads, such as layers=\[0\], heads", neuron_view, long)
+    assert size(neuron_view(long, heads=[7])) < 3_000_000
+    longer = made(n_layers=1, n_heads=1, tokens=["token"] * 400)
+    rejected("160,000 lines; .* shorten the text to 316 tokens", neuron_view, longer)
 
 
 def test_a_translation_shows_cross_encoder_and_decoder():
     sizes = {"vocab_size": 9, "d_model": 8, "n_layers": 2, "n_heads": 2, "d_ff": 8}
     model = Transformer(TransformerConfig(**sizes))
     traced = trace_translation(model, [5, 6, 7], [2, 8])
-    inside = parameters(translation_neuron_view(traced, ["le", "chat", "."], ["<s>", "a"], layer=1))
+    tokens = ["le", "chat", "."], ["<s>", "a"]
+    inside = parameters(translation_neuron_view(traced, *tokens, layer=1))
     for number, kind in enumerate(("cross", "encoder", "decoder")):
         packed = inside["parts"][inside["attention"][number]["part"]]
         for name, expected in (("queries", traced.queries), ("keys", traced.keys)):
             expected = torch.stack(expected[kind])
             torch.testing.assert_close(unpacked(packed[name]), expected, atol=1e-4, rtol=0)
-        expected = torch.stack(getattr(traced, kind))
-        torch.testing.assert_close(shown(inside, number), expected, atol=1.3e-4, rtol=0)
+        assert_shown(inside, number, torch.stack(getattr(traced, kind)))
     assert [view["bidirectional"] for view in inside["attention"]] == [True, True, False]
     without = TranslationTrace(traced.encoder, traced.decoder, traced.cross)
-    with pytest.raises(ValueError, match=r"translation_neuron_view: queries must be one tensor"):
-        translation_neuron_view(without, ["le", "chat", "."], ["<s>", "a"])
+    message = "translation_neuron_view: queries must be one tensor"
+    rejected(message, translation_neuron_view, without, *tokens)
 
 
 @pytest.mark.parametrize(
@@ -103,16 +101,11 @@ def test_a_translation_shows_cross_encoder_and_decoder():
 )
 def test_parts_that_do_not_fit_are_named(change, message):
     traced = made()
-    with pytest.raises(ValueError, match=message):
-        neuron_view(dataclasses.replace(traced, **change(traced)))
+    rejected(message, neuron_view, dataclasses.replace(traced, **change(traced)))
 
 
 def test_bad_choices_and_something_else_than_a_trace_are_named():
-    with pytest.raises(ValueError, match=r"layer must be from 0 to 1; got 2"):
-        neuron_view(made(), layer=2)
-    with pytest.raises(ValueError, match=r"head must be one of heads=\[0\]; got 1"):
-        neuron_view(made(), head=1, heads=[0])
-    with pytest.raises(ValueError, match=r"layers must hold at least one layer"):
-        neuron_view(made(), layers=[])
-    with pytest.raises(ValueError, match=r"traced must come from trace\(.*got list"):
-        neuron_view([torch.eye(3)])
+    rejected("layer must be from 0 to 1; got 2", neuron_view, made(), layer=2)
+    rejected(r"head must be one of heads=\[0\]; got 1", neuron_view, made(), head=1, heads=[0])
+    rejected("layers must hold at least one layer", neuron_view, made(), layers=[])
+    rejected(r"traced must come from trace\(.*got list", neuron_view, [torch.eye(3)])

@@ -5,6 +5,8 @@ import torch
 
 from bertlab.interpretability.rollout import attention_flow, attention_rollout
 from bertlab.viz import rollout_bars
+from tests.bertlab.refusals import rejected
+from tests.bertlab.viz.conftest import even, titled
 
 TOKENS = ["[CLS]", "$a$", "b", "[SEP]"]
 PANELS = ["last layer, mean of heads", "rollout, all layers", "flow, all layers"]
@@ -13,8 +15,7 @@ SWAP = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
 
 
 def bars_of(picture):
-    panels = [ax for ax in picture.figure.axes if ax.get_title()]
-    return {ax.get_title(): [bar.get_width() for bar in ax.patches] for ax in panels}
+    return {name: [bar.get_width() for bar in ax.patches] for name, ax in titled(picture).items()}
 
 
 def test_the_bars_are_the_shares_of_one_token(attentions):
@@ -53,12 +54,10 @@ def test_the_words_name_the_highest_bars():
 
 def test_bad_arguments_are_named(attentions):
     for query in (4, -1, 1.0, "1"):
-        with pytest.raises(ValueError, match=f"query must be from 0 to 3; got {query!r}"):
-            rollout_bars(attentions, TOKENS, query)
-    with pytest.raises(ValueError, match=r"must end in \[3, 3\]"):
-        rollout_bars(attentions, TOKENS[:3], 0)
+        message = f"query must be from 0 to 3; got {query!r}"
+        rejected(message, rollout_bars, attentions, TOKENS, query)
+    rejected(r"must end in \[3, 3\]", rollout_bars, attentions, TOKENS[:3], 0)
     for missing in (None, (None, None)):
-        with pytest.raises(ValueError, match=r"rollout_bars: .*None; .*output_attentions=True"):
-            rollout_bars(missing, TOKENS, 0)
-    with pytest.raises(ValueError, match=r"at most 40.*got 41"):
-        rollout_bars([torch.full((1, 41, 41), 1 / 41)], ["a"] * 41, 0)
+        message = "rollout_bars: .*None; .*output_attentions=True"
+        rejected(message, rollout_bars, missing, TOKENS, 0)
+    rejected("at most 40.*got 41", rollout_bars, even(1, 1, 41), ["a"] * 41, 0)

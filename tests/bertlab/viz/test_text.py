@@ -1,8 +1,7 @@
 """Tables and token boxes."""
 
-import pytest
-
 from bertlab.viz.text import table, token_boxes
+from tests.bertlab.refusals import rejected
 
 
 def test_a_table_reads_the_same_as_html_and_as_text():
@@ -16,10 +15,8 @@ def test_a_table_reads_the_same_as_html_and_as_text():
 
 
 def test_a_row_of_the_wrong_length_and_a_token_without_its_id_are_named():
-    with pytest.raises(ValueError, match=r"must have 2 cells.*row 1 has 1"):
-        table(["a", "b"], [[1, 2], [3]])
-    with pytest.raises(ValueError, match="one for each of the 2 tokens; got 1"):
-        token_boxes(["a", "b"], [1])
+    rejected(r"must have 2 cells.*row 1 has 1", table, ["a", "b"], [[1, 2], [3]])
+    rejected("one for each of the 2 tokens; got 1", token_boxes, ["a", "b"], [1])
 
 
 def test_token_boxes_show_ids_below_and_what_a_student_types_is_never_markup():

@@ -19,6 +19,7 @@ from bertlab.tokenizers import WordPiece
 from bertlab.training.loop import TrainingConfig
 from course.models.relatives import gpt
 from course.models.relatives.training import train
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, hugging_face, strong
 
 SIZES = {"d_model": 24, "n_layers": 2, "n_heads": 4, "d_ff": 40, "max_length": 16}
@@ -37,17 +38,14 @@ def model():
 
 def test_logits_and_loss_equal_those_of_transformers():
     reference = hugging_face(BertLMHeadModel, CONFIG, is_decoder=True)
-    theirs = reference.state_dict()
-    ours = gpt.CausalLanguageModel(CONFIG).eval()
-    names = {
-        name.replace("mlm_head", "head"): parts
+    theirs, ours = reference.state_dict(), gpt.CausalLanguageModel(CONFIG).eval()
+    loaded = {
+        name.replace("mlm_head", "head"): torch.cat([theirs[part] for part in parts])
         for name, parts in tensor_names(2, BertForPreTraining).items()
         if not name.startswith(("nsp_head", "bert.pooler"))
     }
-    loaded = {name: torch.cat([theirs[part] for part in parts]) for name, parts in names.items()}
     missing, unexpected = ours.load_state_dict(loaded, strict=False)
-    assert missing == ["bert.pooler.weight", "bert.pooler.bias"]
-    assert not unexpected
+    assert (missing, unexpected) == (["bert.pooler.weight", "bert.pooler.bias"], [])
     ids = some_ids(3, 12)
     mask = torch.arange(12) < torch.tensor([[12], [7], [2]])
     labels = ids.masked_fill(~mask, -100)  # theirs shifts them itself
@@ -84,13 +82,20 @@ def test_the_loss_counts_every_token_except_the_first_and_padding():
     assert gpt.next_token_loss(logits[:, :1], ids[:, :1]).item() == 0  # nobody is asked
 
 
-def test_temperature_divides_the_logits_and_top_k_keeps_the_k_most_likely():
+def test_temperature_divides_the_logits_0_takes_the_best_and_top_k_keeps_the_k_most_likely():
     logits = torch.tensor([[2.0, -1.0, 0.5, 0.0]])
-    plain = F.softmax(logits / 0.7, dim=-1)
-    torch.testing.assert_close(gpt.next_token_probabilities(logits, 0.7), plain)
     kept = torch.tensor([[math.exp(2.0), 0.0, math.exp(0.5), 0.0]])
-    torch.testing.assert_close(gpt.next_token_probabilities(logits, top_k=2), kept / kept.sum())
-    torch.testing.assert_close(gpt.next_token_probabilities(logits, top_k=4), F.softmax(logits, -1))
+    best, close = torch.tensor([[1.0, 0.0, 0.0, 0.0]]), {"atol": 1e-5, "rtol": 0}
+    for arguments, expected in (
+        ((0.7,), F.softmax(logits / 0.7, dim=-1)),
+        ((1.0, 2), kept / kept.sum()),
+        ((1.0, 4), F.softmax(logits, dim=-1)),
+        ((1e-6,), best),
+        ((1e6,), torch.full((1, 4), 1 / 4)),
+    ):
+        got = gpt.next_token_probabilities(logits, *arguments)
+        torch.testing.assert_close(got, expected, **close)
+    assert torch.equal(gpt.next_token_probabilities(logits, 0.0), best)
     assert gpt.next_token_probabilities(torch.zeros(5), top_k=2).count_nonzero() == 2
 
 
@@ -101,15 +106,6 @@ def test_probabilities_sum_to_one_and_keep_the_order(temperature, top_k, seed):
     torch.testing.assert_close(chances.sum(dim=-1), torch.ones(3))
     assert ((chances > 0).sum(dim=-1) <= top_k).all()
     assert torch.equal(chances.argmax(dim=-1), logits.argmax(dim=-1)) or temperature > 100
-
-
-def test_a_low_temperature_approaches_the_most_likely_word_and_zero_takes_it():
-    logits = torch.randn(4, 9, generator=generator(3))
-    best = F.one_hot(logits.argmax(dim=-1), 9).float()
-    assert torch.equal(gpt.next_token_probabilities(logits, 0.0), best)
-    torch.testing.assert_close(gpt.next_token_probabilities(logits, 1e-6), best)
-    even = gpt.next_token_probabilities(logits, 1e6)
-    torch.testing.assert_close(even, torch.full((4, 9), 1 / 9), atol=1e-5, rtol=0)
 
 
 @pytest.mark.slow
@@ -179,13 +175,9 @@ def test_writing_leaves_the_model_in_training_also_between_two_words():
 )
 def test_what_cannot_be_drawn_from_is_rejected(model, options, message):
     options = {"n_tokens": 1, "generator": generator()} | options
-    with pytest.raises(ValueError, match=message):
-        gpt.generate(model, some_ids(1, 3), **options)
-
-
-def test_a_list_of_ids_is_named(model):
-    with pytest.raises(TypeError, match="generate: ids must be a tensor; got a list"):
-        gpt.generate(model, [[1, 2]], 1, temperature=0)
+    rejected(message, gpt.generate, model, some_ids(1, 3), **options)
+    listed = "generate: ids must be a tensor; got a list"
+    rejected(listed, gpt.generate, model, [[1, 2]], 1, temperature=0, error=TypeError)
 
 
 @pytest.fixture(scope="module")
@@ -223,12 +215,11 @@ def test_pieces_depend_only_on_seed_and_epoch(store):
 
 
 def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_rejected(store):
-    with pytest.raises(ValueError, match="length must be at least 2"):
-        gpt.TextPieces(store, length=1)
-    with pytest.raises(ValueError, match="a batch of 1000 pieces of 8 tokens"):
-        gpt.TextPieces(store, length=8, batch_size=1000)
-    with pytest.raises(ValueError, match="config must have causal=True"):
-        gpt.CausalLanguageModel(replace(CONFIG, causal=False))
+    rejected("length must be at least 2", gpt.TextPieces, store, length=1)
+    many = {"length": 8, "batch_size": 1000}
+    rejected("a batch of 1000 pieces of 8 tokens", gpt.TextPieces, store, **many)
+    bidirectional = replace(CONFIG, causal=False)
+    rejected("config must have causal=True", gpt.CausalLanguageModel, bidirectional)
 
 
 @pytest.mark.slow
@@ -258,8 +249,7 @@ def test_a_gpt_learns_to_continue_and_evaluation_counts_every_token(store):
 
 def test_a_label_of_minus_100_among_the_ids_is_rejected_and_a_masked_one_is_not():
     logits, ids = torch.zeros(1, 4, 5), torch.tensor([[1, 2, -100, -100]])
-    with pytest.raises(ValueError, match="next_token_loss: words must be from 0 to 4; got -100"):
-        gpt.next_token_loss(logits, ids)
-    asked = torch.tensor([[True, True, False, False]])
+    message = "next_token_loss: words must be from 0 to 4; got -100"
+    rejected(message, gpt.next_token_loss, logits, ids)
     expected = F.cross_entropy(logits[:, :-1].mT, ids[:, 1:])  # PyTorch leaves them out
-    torch.testing.assert_close(gpt.next_token_loss(logits, ids, asked), expected)
+    torch.testing.assert_close(gpt.next_token_loss(logits, ids, ids > 0), expected)

@@ -15,13 +15,13 @@ from bertlab.pretraining.batches import Batch, Batches
 from bertlab.training.loop import TrainingConfig
 from course.models.relatives.permutation import (
     PermutationLanguageModel,
-    Reading,
     draw_reading,
     permutation_loss,
     permutation_masks,
     two_streams,
 )
 from course.models.relatives.training import train
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, generator, strong
 
 SIZES = {"d_model": 24, "n_layers": 3, "n_heads": 4, "d_ff": 40, "max_length": 16}
@@ -43,14 +43,11 @@ def random_reading(ids, n_targets, seed=0):
 
 def test_the_masks_of_the_papers_figure_and_of_two_positions_of_one_number():
     # Figure 1 (right) of the paper reads x3, x2, x4, x1.
-    order = torch.tensor([[3, 1, 0, 2]])
-    content, query = permutation_masks(order)
+    content, query = permutation_masks(torch.tensor([[3, 1, 0, 2]]))
     sees = {1: {3, 2, 4, 1}, 2: {3, 2}, 3: {3}, 4: {3, 2, 4}}  # h of each word
     for position, seen in sees.items():
-        row = content[0, position - 1].nonzero().flatten() + 1
-        assert set(row.tolist()) == seen
-        row = query[0, position - 1].nonzero().flatten() + 1
-        assert set(row.tolist()) == seen - {position}
+        rows = (mask[0, position - 1].nonzero().flatten() + 1 for mask in (content, query))
+        assert [set(row.tolist()) for row in rows] == [seen, seen - {position}]
     content, query = permutation_masks(torch.tensor([[0, 0, 1]]))
     assert content[0].int().tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
     assert query[0].int().tolist() == [[0, 0, 0], [0, 0, 0], [1, 1, 0]]
@@ -111,16 +108,15 @@ def test_a_prediction_depends_on_the_target_position(model):
 
 def test_a_question_knows_its_segment_and_its_place_and_no_word(model):
     tables, targets = model.bert.embeddings, torch.tensor([[3, 1]])
-    segment_ids = torch.tensor([[0, 0, 1, 1]])
-    summed = [
-        model.asked + tables.position.weight[place] + tables.segment.weight[segment]
-        for place, segment in ((3, 1), (1, 0))
-    ]
-    norm = tables.norm
-    expected = layer_norm(torch.stack(summed), norm.gamma, norm.beta)[None]
+    norm, segment_ids = tables.norm, torch.tensor([[0, 0, 1, 1]])
+
+    def asked(place, segment):
+        summed = model.asked + tables.position.weight[place] + tables.segment.weight[segment]
+        return layer_norm(summed, norm.gamma, norm.beta)
+
+    expected = torch.stack([asked(3, 1), asked(1, 0)])[None]
     torch.testing.assert_close(model.ask(targets, segment_ids), expected)
-    without = layer_norm(summed[1], norm.gamma, norm.beta)
-    torch.testing.assert_close(model.ask(targets)[0, 1], without)
+    torch.testing.assert_close(model.ask(targets)[0, 1], asked(1, 0))
 
 
 def test_a_layers_content_stream_is_the_encoder_layer_with_that_mask():
@@ -184,11 +180,9 @@ def test_the_order_of_the_text_is_a_causal_model(model):
 
 def test_padding_changes_nothing(model):
     ids = some_ids(2, 8)
-    alone = Reading(torch.tensor([[0, 3, 1, 4, 2]]), torch.tensor([[1, 3]]))
     order = torch.tensor([[0, 3, 1, 4, 2, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]])
-    targets = torch.tensor([[1, 3], [6, 7]])
-    padded = model(ids, order, targets).logits[0]
-    plain = model(ids[:1, :5], *alone).logits[0]
+    padded = model(ids, order, torch.tensor([[1, 3], [6, 7]])).logits[0]
+    plain = model(ids[:1, :5], order[:1, :5], torch.tensor([[1, 3]])).logits[0]
     torch.testing.assert_close(padded, plain, rtol=1e-4, atol=1e-5)
 
 
@@ -241,43 +235,32 @@ def test_two_words_that_belong_together_cost_as_much_as_one():
         return {"loss": permutation_loss(logits, batch.ids, reading.targets)}
 
     train(model, losses, Cities(), TrainingConfig(200, learning_rate=2e-2), progress=False)
-    for targets in ([[1, 2]], [[2, 1]]):
-        order = torch.tensor([[0, 1, 2]]) if targets == [[1, 2]] else torch.tensor([[0, 2, 1]])
-        one_way = order.expand(2, -1), torch.tensor(targets).expand(2, -1)
-        logits = model(Cities.texts, *one_way).logits
-        both = 2 * permutation_loss(logits, Cities.texts, one_way[1])
-        assert both.item() == pytest.approx(math.log(2), abs=0.05)
-    apart = torch.tensor([[0, 1, 1]]).expand(2, -1), torch.tensor([[1, 2]]).expand(2, -1)
-    at_once = 2 * permutation_loss(model(Cities.texts, *apart).logits, Cities.texts, apart[1])
-    assert at_once.item() == pytest.approx(math.log(4), abs=0.05)
 
+    def cost(order, targets):
+        """Nats of both words together."""
+        order, targets = (torch.tensor([row]).expand(2, -1) for row in (order, targets))
+        logits = model(Cities.texts, order, targets).logits
+        return 2 * permutation_loss(logits, Cities.texts, targets).item()
 
-def test_the_loss_equals_pytorchs_on_the_words_at_the_targets():
-    logits = torch.randn(2, 2, 50, generator=generator())
-    ids, targets = some_ids(2, 5), torch.tensor([[4, 1], [2, 3]])
-    words = torch.tensor([[ids[0, 4], ids[0, 1]], [ids[1, 2], ids[1, 3]]])
-    expected = F.cross_entropy(logits.view(4, 50), words.flatten())
-    torch.testing.assert_close(permutation_loss(logits, ids, targets), expected)
+    assert cost([0, 1, 2], [1, 2]) == pytest.approx(math.log(2), abs=0.05)
+    assert cost([0, 2, 1], [2, 1]) == pytest.approx(math.log(2), abs=0.05)
+    assert cost([0, 1, 1], [1, 2]) == pytest.approx(math.log(4), abs=0.05)  # both at once
 
 
 def test_what_cannot_be_read_is_rejected(model):
     ids = some_ids(1, 4)
     order, targets = torch.tensor([[0, 1, 2, 3]]), torch.tensor([[3]])
-    with pytest.raises(ValueError, match=r"order must have the shape of ids, \[1, 4\]"):
-        model(ids, order[:, :3], targets)
-    with pytest.raises(TypeError, match="ids must be a tensor; got a list"):
-        model(ids.tolist(), order, targets)
-    with pytest.raises(ValueError, match=r"targets must be \[B, K\] with B = 1"):
-        model(ids, order, torch.tensor([3]))
-    with pytest.raises(ValueError, match="targets must not be read first"):
-        model(ids, order, torch.tensor([[0, 3]]))
-    with pytest.raises(ValueError, match="config must have causal=False"):
-        PermutationLanguageModel(BertConfig(50, **SIZES, causal=True))
-    with pytest.raises(ValueError, match=r"order must be \[B, L\]"):
-        permutation_masks(torch.arange(3))
+    shape = r"order must have the shape of ids, \[1, 4\]"
+    rejected(shape, model, ids, order[:, :3], targets)
+    listed = "ids must be a tensor; got a list"
+    rejected(listed, model, ids.tolist(), order, targets, error=TypeError)
+    rejected(r"targets must be \[B, K\] with B = 1", model, ids, order, torch.tensor([3]))
+    rejected("targets must not be read first", model, ids, order, torch.tensor([[0, 3]]))
+    causal = BertConfig(50, **SIZES, causal=True)
+    rejected("config must have causal=False", PermutationLanguageModel, causal)
+    rejected(r"order must be \[B, L\]", permutation_masks, torch.arange(3))
     for n_targets in (0, 4):
-        with pytest.raises(ValueError, match="leave each row its first token"):
-            random_reading(ids, n_targets)
+        rejected("leave each row its first token", random_reading, ids, n_targets)
 
 
 def test_the_seed_determines_the_weights_and_no_global_state_changes():
@@ -286,15 +269,16 @@ def test_the_seed_determines_the_weights_and_no_global_state_changes():
     assert all(torch.equal(encoder[name], part) for name, part in ours.state_dict().items())
 
 
-def test_a_loss_of_what_does_not_match_is_rejected():
-    logits, ids, targets = torch.zeros(2, 3, 7), torch.ones(2, 5).long(), torch.ones(2, 3).long()
-    assert permutation_loss(logits, ids, targets).item() == pytest.approx(math.log(7))
-    for wrong in (
-        (logits.view(3, 2, 7), ids, targets),  # as many guesses, in other places
-        (logits, ids.repeat(2, 1), targets),
-        (logits[:, :0], ids, targets[:, :0]),
-    ):
-        with pytest.raises(ValueError, match=r"permutation_loss: logits must be \[B, K, V\]"):
-            permutation_loss(*wrong)
-    with pytest.raises(ValueError, match="words must be from 0 to 6; got -100"):
-        permutation_loss(logits, ids * -100, targets)
+def test_the_loss_equals_pytorchs_on_the_words_at_the_targets_and_rejects_others():
+    logits = torch.randn(2, 2, 50, generator=generator())
+    ids, targets = some_ids(2, 5), torch.tensor([[4, 1], [2, 3]])
+    words = torch.tensor([[ids[0, 4], ids[0, 1]], [ids[1, 2], ids[1, 3]]])
+    expected = F.cross_entropy(logits.view(4, 50), words.flatten())
+    torch.testing.assert_close(permutation_loss(logits, ids, targets), expected)
+    shapes = r"permutation_loss: logits must be \[B, K, V\]"
+    rejected(shapes, permutation_loss, logits[:, [0, 1, 1]], ids, targets)
+    rejected(shapes, permutation_loss, logits.view(1, 4, 50), ids, targets)  # in other places
+    rejected(shapes, permutation_loss, logits, ids.repeat(2, 1), targets)
+    rejected(shapes, permutation_loss, logits[:, :0], ids, targets[:, :0])
+    outside = "words must be from 0 to 49; got -100"
+    rejected(outside, permutation_loss, logits, ids * 0 - 100, targets)

@@ -8,6 +8,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from course.models.word_vectors import Vocabulary, one_hot, tf_idf
 from course.models.word_vectors.vocabulary import replace_rare
+from tests.bertlab.refusals import rejected
 
 TEXTS = ["the python sleeps in the sun", "python is a language", "the sun is a star"]
 DOCUMENTS = [text.split() for text in TEXTS]
@@ -33,8 +34,7 @@ def test_tf_idf_is_that_of_scikit_learn(documents):
 
 @pytest.mark.parametrize("documents", [[], [["a"], []]])
 def test_tf_idf_rejects_what_has_no_words(documents):
-    with pytest.raises(ValueError, match="tf_idf: documents must be at least one list of words"):
-        tf_idf(documents)
+    rejected("tf_idf: documents must be at least one list of words", tf_idf, documents)
 
 
 def test_one_hot_vectors_are_rows_of_the_identity_and_unknown_words_are_named():
@@ -54,5 +54,4 @@ def test_a_vocabulary_counts_leaves_rare_words_out_and_is_not_of_nothing_or_a_st
     assert replace_rare([["a", "star"]], vocabulary) == [["a", "<unk>"]]
     with pytest.raises(ValueError, match=r"at least 9 times; got 9 different words.* 3 times"):
         Vocabulary.of(DOCUMENTS, min_count=9)
-    with pytest.raises(ValueError, match="got the string 'the sun'; split it first"):
-        Vocabulary.of(["the sun"])
+    rejected("got the string 'the sun'; split it first", Vocabulary.of, ["the sun"])

@@ -18,6 +18,7 @@ from course.models.word_vectors import negative_sampling as sampling
 from course.models.word_vectors.evaluation import score_similarity
 from course.models.word_vectors.vectors import WordVectors
 from course.models.word_vectors.word2vec import Tables, cbow_step, near_words, skip_gram_step
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, normal
 
 pytestmark = pytest.mark.slow
@@ -93,9 +94,6 @@ def test_frequent_words_are_thinned_out_by_equation_5():
     for count, probability in zip(counts.tolist(), keep.tolist(), strict=True):
         dropped = max(0, 1 - math.sqrt(1e-3 / (count / 10_101)))  # eq. 5 of 2013b
         assert probability == pytest.approx(1 - dropped)
-    for threshold in (0, math.nan):
-        with pytest.raises(ValueError, match=f"threshold must be above 0; got {threshold}"):
-            sampling.keep_probabilities(counts, threshold)
 
 
 def two_topics(n=400):
@@ -132,14 +130,15 @@ def test_the_seed_determines_all_and_the_global_random_state_is_untouched(train)
 
 
 def test_settings_corpora_and_rates_that_cannot_work_are_rejected():
-    with pytest.raises(ValueError, match="Word2VecConfig: window must be above 0; got 0"):
-        Word2VecConfig(window=0)
-    with pytest.raises(ValueError, match=r"epochs must be an integer; got 1\.5"):
-        Word2VecConfig(epochs=1.5)
-    with pytest.raises(ValueError, match="at least 5 times"):
-        train_skip_gram([["too", "little"]], progress=False)
-    with pytest.raises(ValueError, match=r"vectors grew without bound; .* lower than 50"):
-        train_skip_gram(two_topics(), Word2VecConfig(rate=50, **SMALL), progress=False)
+    rejected("Word2VecConfig: window must be above 0; got 0", Word2VecConfig, window=0)
+    rejected(r"epochs must be an integer; got 1\.5", Word2VecConfig, epochs=1.5)
+    rejected("at least 5 times", train_skip_gram, [["too", "little"]], progress=False)
+    steep = Word2VecConfig(rate=50, **SMALL)
+    message = "vectors grew without bound; .* lower than 50"
+    rejected(message, train_skip_gram, two_topics(), steep, progress=False)
+    for threshold in (0, math.nan):
+        message = f"threshold must be above 0; got {threshold}"
+        rejected(message, sampling.keep_probabilities, torch.tensor([1]), threshold)
 
 
 @pytest.mark.corpora
