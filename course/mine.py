@@ -100,6 +100,10 @@ class Map(NamedTuple):
         caption = f'<caption style="text-align:left">{html.escape(self.sentence())}</caption>'
         return f"<table>{caption}{lines_of([head, *rows])}</table>"
 
+    def path(self, row: Mine) -> Path:
+        """The notebook of a row's exercise."""
+        return self.folder / row.exercise / f"{row.exercise}.ipynb"
+
     def sentence(self) -> str:
         """How many are yours, and which exercise has the next one."""
         yours = sum(row.state == YOURS for row in self.rows)
@@ -146,8 +150,7 @@ def running(found: Map | None = None) -> Iterator[Map]:
     yours: dict[str, Callable] = {}
     for one, row in zip(asked(), found.rows, strict=True):
         if row.state == YOURS:
-            path = found.folder / row.exercise / f"{row.exercise}.ipynb"
-            yours[one.part.name] = one.fitted(_function(path, row.name))
+            yours[one.part.name] = one.fitted(_function(found.path(row), row.name))
     with using(**yours):
         yield found
 
@@ -179,16 +182,28 @@ def _notebook(folder: Path, exercise: str) -> Path | None:
     return next(folder.glob(f"ex{exercise}_*/ex{exercise}_*.ipynb"), None)
 
 
+def source_of(path: Path, name: str) -> str:
+    """The cell of an exercise that defines a function."""
+    return next(
+        cell.source for cell in reversed(_cells(path)) if name in _defined(_tree(cell.source))
+    )
+
+
+def _cells(path: Path) -> list[nbformat.NotebookNode]:
+    """The cells of code of an exercise, without its tests."""
+    return [
+        cell
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+    ]
+
+
 def _function(path: Path, name: str) -> Callable:
     """The function of an exercise, in a world of its own with what it needs.
 
     Raises LookupError if the notebook has none of this name, and whatever its cells raise.
     """
-    cells = [
-        cell
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
-    ]
+    cells = _cells(path)
     trees = {number: _tree(cell.source) for number, cell in enumerate(cells)}
     home = [n for n, tree in trees.items() if name in _defined(tree)]
     if not home:
@@ -324,6 +339,11 @@ def _differ(folder: Path) -> dict[str, list[str]]:
             if told:
                 found.append(f"{name} (exercise {int(one.exercise)}), {told}")
         tried += 1
+    if not tried:
+        told = (
+            "None of these functions is written yet, so the library would be compared with itself."
+        )
+        return {"lines": [told], "named": []}
     if not found:
         told = f"{tried} functions of yours give what the library's give, {ENOUGH}."
         return {"lines": [told], "named": []}

@@ -18,17 +18,18 @@ SUMMARY = "No kernel? <code>bertlab-mini</code> also runs in this page."
 STATIONS = ("pieces", "vectors", "attention", "stack", "guess")
 
 
-def tour(links: Mapping[str, str], text: str = SENTENCE) -> str:
+def tour(links: Mapping[str, str], text: str = SENTENCE, folder: Path = BERTLAB_MINI) -> str:
     """HTML for a page: a text box, and five stations from the sentence to the predicted word.
 
     links: for each of `STATIONS` a sentence of HTML that refers to further reading; text: the
-    initial text of the box. The page needs `WEIGHTS` next to it: see `packed_weights`.
+    initial text of the box; folder: of the model. The page needs its weights, in a script of its
+    own or next to it as `WEIGHTS`: see `packed_weights`.
 
     Raises ValueError if `links` are not those of the stations.
     """
     if set(links) != set(STATIONS):
         raise ValueError(f"tour: links must be for {', '.join(STATIONS)}; got {', '.join(links)}")
-    return _room(links, text) + f"\n{_scripts()}"
+    return _room(links, text, folder) + f"\n{_scripts()}"
 
 
 def live_box(stations: Sequence[str], text: str) -> str:
@@ -43,7 +44,7 @@ def live_box(stations: Sequence[str], text: str) -> str:
         raise ValueError(
             f"live_box: stations must be of {', '.join(STATIONS)}; got {', '.join(unknown)}"
         )
-    room = _room(dict.fromkeys(STATIONS, ""), text)
+    room = _room(dict.fromkeys(STATIONS, ""), text, BERTLAB_MINI)
     room = re.sub(r"<h2>.*?</h2>|<p class=\"story\">.*?</p>", "", room, flags=re.DOTALL)
     if "guess" not in stations:
         room = room.replace(", with [MASK] in place of a word to predict", "")
@@ -65,12 +66,13 @@ def _from_here(folder: Path) -> str:
         return ""
 
 
-def _room(links: Mapping[str, str], text: str) -> str:
-    config = json.loads((BERTLAB_MINI / "config.json").read_text(encoding="utf-8"))
-    weights = BERTLAB_MINI / "model.safetensors"
+def _room(links: Mapping[str, str], text: str, folder: Path) -> str:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    weights = folder / "model.safetensors"
+    megabytes = 4 / 3 * weights.stat().st_size / 1e6  # base64: three bytes, four letters
     body = read_asset("tour.html", __package__).format(
         text=html.escape(text),
-        megabytes=round(4 / 3 * weights.stat().st_size / 1e6),  # base64: three bytes, four letters
+        megabytes=f"{megabytes:.1f}" if megabytes < 1 else round(megabytes),
         vocabulary=f"{config['vocab_size']:,}",
         width=config["hidden_size"],
         layers=config["num_hidden_layers"],

@@ -40,6 +40,7 @@ FILES = (
     "course/__init__.py",
     "course/fitting.py",
     "course/mine.py",
+    "course/own_bert.py",
     "course/pyproject.toml",
     "course/students.md",
     "course/syllabus.md",

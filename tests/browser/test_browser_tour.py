@@ -8,7 +8,11 @@ from playwright.sync_api import expect
 from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
 from bertlab.tokenizers.files import load_tokenizer
+from course import mine
 from course.live.tours import SENTENCE, STATIONS, WEIGHTS, packed_weights, tour
+from course.own_bert import new_model, train, write_page
+from course.toyworld import TOYWORLD
+from course.toyworld.batches import ToyData
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +39,19 @@ def page(tab, folder):
 @pytest.fixture(scope="module")
 def reference():
     return load_pretrained(BERTLAB_MINI, BertForPreTraining), load_tokenizer(BERTLAB_MINI)
+
+
+def test_the_page_of_ones_own_bert_opens_from_a_file_and_guesses_as_pytorch(tab, tmp_path):
+    model = new_model(32, 1)
+    data = ToyData(probability=0.4, n_batches=40).epoch(0)
+    rows = train(model, (data[n] for n in range(40)), 40, 5e-3)
+    found = mine.Map((mine.Mine("gelu", "06", "ex06_bert_encoder", mine.OPEN),))
+    tab.page.goto(write_page(tmp_path / "my.html", model, rows, found).as_uri())
+    start(tab.page)
+    text = tab.page.get_by_role("textbox").input_value()
+    (wanted,) = fill_mask(model, TOYWORLD.tokenizer, text)
+    assert guessed(tab.page)[0] == wanted[0][0]
+    assert set(guessed(tab.page)) == {word for word, _ in wanted}
 
 
 def status(page):

@@ -28,6 +28,7 @@ HOUSES = {
         "feedback",
         "settings toyworld fitting",
         "mine",
+        "own_bert",
         "gradebook",
         "collecting",
         "grading",
