@@ -47,7 +47,9 @@ FILES = (
     "environment.yml",
     "pyproject.toml",
 )
-LEFT_BEHIND = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info", "*.pyc", "progress*.json")
+LEFT_BEHIND = shutil.ignore_patterns(
+    "__pycache__", ".*", "*.egg-info", "*.pyc", "progress*.json", "my_bert.html"
+)
 # In a page or a Makefile; text only for students is in a comment.
 FOR_INSTRUCTORS = re.compile(
     r"^(<!--|#) only instructors( -->)?\n.*?^(<!--|#) end( -->)?\n\n?", re.DOTALL | re.MULTILINE
