@@ -268,6 +268,8 @@ def _in_another_process(what: str, where: Path) -> Any:
             ended, printed = done.returncode != TOO_LONG, done.stderr
         except subprocess.TimeoutExpired as late:
             ended, printed = False, (late.stderr or b"").decode(errors="replace")
+        if not ended and answer.exists():  # what was found before
+            return json.loads(answer.read_text(encoding="utf-8"))
         if not ended:
             which = printed.rpartition(TRYING)[2].strip() or "one of your functions"
             return f"{which} takes more than {SECONDS:.0f} seconds: look for a loop that never ends"
@@ -316,8 +318,11 @@ class Call(NamedTuple):
     gives: Any
 
 
-def _differ(folder: Path) -> dict[str, list[str]]:
-    """Lines about the first difference and what it changes in training; all names that differ."""
+def _differ(folder: Path, answer: Path) -> dict[str, list[str]]:
+    """Lines about the first difference and what it changes in training; all names that differ.
+
+    answer: where to leave what was found, before a training with yours that may never end.
+    """
     calls: dict[str, list[Call]] = {}
     with using(**{one.part.name: _recorder(one, calls) for one in asked()}):
         losses = _small_run()
@@ -349,7 +354,9 @@ def _differ(folder: Path) -> dict[str, list[str]]:
         return {"lines": [told], "named": []}
     named = [line.partition(" ")[0].rstrip(":") for line in found]
     more = [f"{len(found) - 1} more differ: {'; '.join(named[1:])}"] * (len(found) > 1)
-    return {"lines": [found[0], *more, _in_training(written, losses)], "named": named}
+    said = {"lines": [found[0], *more], "named": named}
+    answer.write_text(json.dumps(said), encoding="utf-8")
+    return said | {"lines": [*said["lines"], _in_training(written, losses)]}
 
 
 def _recorder(one: Asked, calls: dict[str, list[Call]]) -> Callable:
@@ -529,7 +536,7 @@ def main(arguments: Sequence[str]) -> None:
     if arguments and arguments[0] in ("try", "differ"):
         what, where, answer, seconds = arguments
         Thread(target=_end_after, args=(float(seconds),), daemon=True).start()
-        told = _try(Path(where)) if what == "try" else _differ(Path(where))
+        told = _try(Path(where)) if what == "try" else _differ(Path(where), Path(answer))
         Path(answer).write_text(json.dumps(told), encoding="utf-8")
     elif list(arguments) == ["compare"]:
         print(compare())
