@@ -380,8 +380,6 @@ def _copied(value: Any) -> Any:
         return value.detach().clone()
     if isinstance(value, torch.Generator):
         return torch.Generator().set_state(value.get_state())
-    if isinstance(value, torch.nn.Module):
-        return copy.deepcopy(value)
     if type(value) is tuple and len(value) > 1 and isinstance(value[1], torch.optim.Optimizer):
         return (*copy.deepcopy(value[:2]), *map(_copied, value[2:]))  # of one model, together
     if isinstance(value, tuple) and not hasattr(value, "_fields"):

@@ -22,8 +22,8 @@ from bertlab._files import write_atomically
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import Batch
-from bertlab.tokenizers import WordPiece
 from bertlab.training.loop import TrainingConfig, training_loop
+from bertlab.training.runs import Row
 from bertlab.training.start import plain_start
 from bertlab.training.steps import adamw
 from bertlab.viz.frames import script_tag
@@ -50,7 +50,6 @@ td {{ padding: 0.1rem 0.6rem; }}
 <h2>Its functions</h2>{sources}
 </main></html>
 """
-Row = dict[str, Any]
 
 
 def new_model(d_model: int, n_layers: int, seed: int = 0) -> BertForPreTraining:
@@ -100,7 +99,6 @@ def write_page(
     rows: Sequence[Row],
     found: mine.Map,
     name: str = "",
-    tokenizer: WordPiece = TOYWORLD.tokenizer,
 ) -> Path:
     """Write one file in which a model runs; returns its path.
 
@@ -108,6 +106,7 @@ def write_page(
     said. Raises OSError, naming the file, if it cannot be written.
     """
     title = html.escape(f"The BERT of {name}" if name.strip() else "My BERT")
+    tokenizer = TOYWORLD.tokenizer
     words = [word for word in tokenizer.vocab if not word.startswith("[")]
     with tempfile.TemporaryDirectory() as folder:
         weights = save_pretrained(model, folder, tokenizer) / "model.safetensors"
