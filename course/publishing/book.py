@@ -31,7 +31,10 @@ from course.publishing.notebooks import FOLDED
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # The lectures' imports; a change of any of them makes every lecture run again.
-ROOMS = ("experiments", "feedback", "live", "models", "toyworld", "widgets")
+ROOMS = (
+    *("experiments", "feedback", "live", "models", "toyworld", "widgets"),
+    *("fitting.py", "mine.py", "own_bert.py"),
+)
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
@@ -154,7 +157,7 @@ def digest(path: Path, code: Sequence[Path] = CODE) -> str:
     """A hexadecimal number that changes with the notebook, the code or Python."""
     versions = f"{platform.python_version()} {importlib.metadata.version('torch')}"
     seen = hashlib.sha256(versions.encode())
-    parts = (part for folder in code for part in folder.rglob("*") if part.is_file())
+    parts = (part for place in code for part in (place, *place.rglob("*")) if part.is_file())
     for part in [path, *sorted(part for part in parts if "__pycache__" not in part.parts)]:
         seen.update(part.name.encode() + hashlib.sha256(part.read_bytes()).digest())
     return seen.hexdigest()

@@ -1,9 +1,9 @@
 """The library's reference: pages for the book from docstrings, and links to them in lectures.
 
 Sphinx's autodoc reads the docstrings when the book is made. Here are the pages for autodoc, one per
-room of the library, of the lectures' models and one for their experiments; `as_rst`, which converts
-our plain docstrings for autodoc; and `with_links`, which links a lecture's cell to the library's
-code that it shows.
+room of the library, of the lectures' models, one for their experiments and one for lecture 13's
+BERT; `as_rst`, which converts our plain docstrings for autodoc; and `with_links`, which links a
+lecture's cell to the library's code that it shows.
 """
 
 import importlib
@@ -21,7 +21,7 @@ CONTENTS = """Reference
 =========
 
 Every public function and class of the library, with its docstring: a page for each of its rooms,
-for the lectures' models and for their experiments.
+for the lectures' models, for their experiments, and for the BERT of the last one.
 
 .. toctree::
    :maxdepth: 1
@@ -54,7 +54,8 @@ HIDDEN = """
 def write_pages(folder: Path) -> None:
     """Write the sources of the reference: `bertlab.rst`, its contents, and a page for each room."""
     models = [f"course.models.{part.name}" for part in pkgutil.iter_modules(course.models.__path__)]
-    names = [*(f"bertlab.{room}" for room in rooms()), *models, "course.experiments"]
+    others = ["course.experiments", "course.own_bert"]
+    names = [*(f"bertlab.{room}" for room in rooms()), *models, *others]
     contents = CONTENTS.format(pages="\n".join(f"   {name}" for name in names))
     for name, text in {"bertlab": contents, **{name: room_page(name) for name in names}}.items():
         (folder / f"{name}.rst").write_text(text, encoding="utf-8")
@@ -73,7 +74,8 @@ def rooms() -> list[str]:
 def room_page(name: str) -> str:
     """A room's page: its docstring, its imports, then each of its modules."""
     room = importlib.import_module(name)
-    public = [m.name for m in pkgutil.iter_modules(room.__path__) if not m.name.startswith("_")]
+    folders = getattr(room, "__path__", [])  # none, if it is a single module
+    public = [m.name for m in pkgutil.iter_modules(folders) if not m.name.startswith("_")]
     hidden = [m for m in public if getattr(getattr(room, m, None), "__module__", "") == name]
     modules = [f"{name}.{module}" for module in public]
     return ROOM.format(

@@ -235,7 +235,7 @@ def test_the_reference_has_a_page_for_each_room_of_the_library(made):
     links = {link["href"] for link in article(made, "bertlab.html").find_all("a")}
     assert len(rooms) == 8
     rooms |= {f"course.models.{path.parent.name}" for path in ROOT.glob("course/models/*/*.py")}
-    rooms.add("course.experiments")
+    rooms |= {"course.experiments", "course.own_bert"}
     assert {f"{room}.html" for room in rooms} <= links
     for room in rooms:
         assert article(made, f"{room}.html").select("dl.py > dt[id]"), room
