@@ -43,11 +43,11 @@ class Asked(NamedTuple):
 
 
 def asked() -> list[Asked]:
-    """All of them, in the order of their lectures."""
+    """All of them that BERT runs, in the order of their lectures."""
     return [
         Asked(one, *FITTED.get(one.name, (one.exercise, one.name)))
         for one in parts()
-        if one.exercise or one.name in FITTED
+        if (one.exercise or one.name in FITTED) and not one.derivation
     ]
 
 

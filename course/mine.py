@@ -3,10 +3,11 @@
     python -m course.mine            which parts of the path are yours, and which is next
     python -m course.mine compare    the first place where yours give something else
 
-In a notebook, `mine.parts()` is that list, and inside `with mine.running():` your functions train
-the tokenizers and the BERT of `bertlab` (`bertlab.parts.using`). They are taken from your exercises
-as these are saved, with the cells that they need; checks and pictures are left out. What passes is
-found out in another process, which may fail or be stopped. Nothing of yours is changed.
+In a notebook, `mine.parts()` is that list, below a drawing with your boxes lit, and inside `with
+mine.running():` your functions train the tokenizers and the BERT of `bertlab`
+(`bertlab.parts.using`). They are taken from your exercises as these are saved, with the cells that
+they need; checks and pictures are left out. What passes is found out in another process, which may
+fail or be stopped. Nothing of yours is changed.
 """
 
 import ast
@@ -41,12 +42,14 @@ from bertlab.tokenizers import BPE, WordPiece
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import pretrain
 from bertlab.training.steps import StepResult, accumulate_gradients
+from bertlab.viz.frames import Frame
 from course import ROOT
 from course.feedback.checks import CheckFailed, NotWritten
 from course.feedback.differences import difference
 from course.feedback.progress import lines_of, names_in, unbroken
 from course.feedback.tensors import tensor_difference
 from course.fitting import Asked, asked
+from course.widgets.drawn_berts import written_bert
 
 EXERCISES = ROOT / "exercises"
 SECONDS = 60.0  # of processor time, for the checks of one exercise, and for a comparison
@@ -81,7 +84,7 @@ class Mine(NamedTuple):
 
 
 class Map(NamedTuple):
-    """The parts of the path that exercises ask for, in order; a notebook shows a table."""
+    """The parts of the path that exercises ask for, in order; a notebook draws and lists them."""
 
     rows: tuple[Mine, ...]
     folder: Path = EXERCISES
@@ -97,8 +100,11 @@ class Map(NamedTuple):
             for row in self.rows
             for mark, name, *_ in [self._cells(row)]
         ]
-        caption = f'<caption style="text-align:left">{html.escape(self.sentence())}</caption>'
-        return f"<table>{caption}{lines_of([head, *rows])}</table>"
+        return f"{self.drawing()._repr_html_()}<table>{lines_of([head, *rows])}</table>"
+
+    def drawing(self) -> Frame:
+        """The drawn BERT, in which the boxes that are yours are lit."""
+        return written_bert([row.name for row in self.rows if row.state == YOURS], self.sentence())
 
     def path(self, row: Mine) -> Path:
         """The notebook of a row's exercise."""

@@ -1,9 +1,13 @@
 """Your own BERT (lecture 13): trained by your functions, and a page in which it runs.
 
-    python -m course.own_bert [FILE [NAME]]    train it now, two minutes, and write its page
+    python -m course.own_bert [FILE [NAME]]           train it, two minutes, and write its page
+    python -m course.own_bert pretrain --minutes 60   on real text: the books, in runs/own
 
 The page is one file. It opens without a network, a server or Python; what is typed in it stays in
 it. It shows the map of what is yours, the curve of the training, and the source of your functions.
+
+`pretrain` is `python -m bertlab pretrain` with your functions in the library's places, and takes
+its options. Stop it when you like: with --resume it goes on.
 """
 
 import html
@@ -17,11 +21,13 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from bertlab.__main__ import main as bertlab_command
 from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import Batch
+from bertlab.training.command import STOPPED
 from bertlab.training.loop import TrainingConfig, training_loop
 from bertlab.training.runs import Row
 from bertlab.training.start import plain_start
@@ -34,13 +40,13 @@ from course.toyworld.batches import ToyData
 from course.widgets.training_curves import training_curves
 
 STEPS = 2000
+PIECES = 1000  # of a vocabulary for real text: without fast twins each takes a tenth of a second
 SENTENCE = "She runs to the [MASK] with her kite"
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; }}
 pre {{ overflow-x: auto; background: #f6f8fa; padding: 0.8rem; }}
-td {{ padding: 0.1rem 0.6rem; }}
 </style>
 <main><h1>{title}</h1>
 <p>It runs in this page, and knows one small world, whose stories have {n} words: {words}.</p>
@@ -119,7 +125,7 @@ def write_page(
         n=len(words),
         words=html.escape(", ".join(words)),
         room=room,
-        map=_map(found),
+        map=found.drawing()._repr_html_(),
         curve=curve._repr_html_(),
         sources=_sources(found) or "<p>All are lent by the library.</p>",
     )
@@ -132,16 +138,6 @@ def _in_half_precision(weights: bytes) -> bytes:
     return save(halves)
 
 
-def _map(found: mine.Map) -> str:
-    """What is written and what is lent; without links, which would lead nowhere."""
-    rows = [
-        f"<tr><td>{mark}</td><td>{row.name}</td><td>{said}</td></tr>"
-        for row in found.rows
-        for mark, said in [("■", "written") if row.state == mine.YOURS else ("□", "lent")]
-    ]
-    return f"<table>{''.join(rows)}</table>"
-
-
 def _sources(found: mine.Map) -> str:
     return "".join(
         f"<details><summary>{row.name}</summary><pre>{html.escape(source)}</pre></details>"
@@ -151,9 +147,24 @@ def _sources(found: mine.Map) -> str:
     )
 
 
+def pretrain(options: Sequence[str]) -> int:
+    """`python -m bertlab pretrain` with your functions; returns its exit status."""
+    new = [] if "--resume" in options else ["--corpus", "books", "--size", "tiny", "--dropout", "0"]
+    if new and not any(one.startswith("--tokenizer") for one in options):
+        new += ["--vocab-size", str(PIECES)]
+    with mine.running() as found:
+        print(found.sentence())
+        status = bertlab_command(["pretrain", "--out", "runs/own", *new, *options])
+    if status == STOPPED:
+        print("to go on with your functions: python -m course.own_bert pretrain --resume")
+    return status
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Make the page, or say in one line why not."""
+    """Pre-train, or make the page, or say in one line why not."""
     print_on_any_console()
+    if arguments[:1] == ["pretrain"]:
+        sys.exit(pretrain(arguments[1:]))
     if len(arguments) > 2 or any(one.startswith("-") for one in arguments):
         sys.exit(f"expected a file and a name, or less; got {' '.join(arguments)}\n\n{__doc__}")
     try:

@@ -5,6 +5,7 @@ it, and a test compares it with the formal algorithm, the lectures and a model.
 """
 
 import html
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from bertlab.viz.frames import Frame, frame, read_asset
@@ -78,6 +79,25 @@ DRAWINGS = {
 }
 
 
+# The functions that exercises ask for: those that run in a box, and those around the model.
+IN_BOXES = {
+    "layer": ("encoder_layer",),
+    "attention_norm": ("layer_norm",),
+    "feed_forward": ("gelu",),
+    "feed_forward_norm": ("layer_norm",),
+    "probabilities": ("masked_shares", "row_softmax"),
+    "output": ("merge_heads",),
+}
+AROUND = {
+    "Tokenizer, BPE": ("count_pairs", "merge_pair", "apply_merges"),
+    "Tokenizer, WordPiece": ("glue", "gain", "longest_match"),
+    "Rows with masked words": ("choose_tokens", "replace_chosen"),
+    "BERT, the other drawings": (),
+    "Loss": ("mlm_loss",),
+    "Training step": ("training_step", "accumulate_gradients", "adam_step"),
+}
+
+
 def drawn_bert(lit: str | None = None) -> Frame:
     """BERT as a drawing with boxes that open; the lecture's part is highlighted.
 
@@ -91,35 +111,80 @@ def drawn_bert(lit: str | None = None) -> Frame:
     while drawing != "bert":
         opened.add(drawing)
         drawing = PARTS[drawing].drawing
-    inside = "".join(_section(drawing, opened, lit) for drawing in DRAWINGS)
+    said = _words() + (f" Lit: {PARTS[lit].title}." if lit else "")
+    return _page("BERT, drawn", said, opened, {lit} if lit else set())
+
+
+def written_bert(yours: Collection[str], note: str) -> Frame:
+    """BERT and what is around it as a drawing, in which the boxes that a student wrote are lit.
+
+    yours: the functions of exercises that are the student's; note: a sentence above the drawing. A
+    box is lit if all of its functions are the student's.
+    """
+
+    def is_lit(names: Collection[str]) -> bool:
+        return bool(names) and set(names) <= set(yours)
+
+    def marked(names: Collection[str]) -> list[str]:
+        return [f"{'■' if name in yours else '□'} {name}" for name in names]
+
+    lit = {box for box, names in IN_BOXES.items() if is_lit(names)}
+    last_lines = {box: " ".join(marked(IN_BOXES.get(box, ()))) or "□ lent" for box in PARTS}
+    around = "".join(
+        f"<li{' class=lit' if is_lit(names) else ''}><b>{title}</b>"
+        f"{'<br>'.join(['', *marked(names)])}</li>"
+        for title, names in AROUND.items()
+    )
+    said = f"{note} Yours: {', '.join(yours) or 'none yet'}."
+    first = f'<section><h2>From text to a step</h2><ol class="around">{around}</ol></section>'
+    return _page("Your BERT, drawn", said, set(DRAWINGS), lit, last_lines, note, first)
+
+
+def _page(
+    title: str,
+    alt: str,
+    opened: set[str],
+    lit: set[str],
+    last_lines: Mapping[str, str] | None = None,
+    note: str = "",
+    first: str = "",
+) -> Frame:
+    """The drawings; last_lines: of the boxes, instead of names in the library."""
+    names = {box: part.name for box, part in PARTS.items()}
+    lines = names if last_lines is None else last_lines
+    inside = "".join(_section(drawing, opened, lit, lines) for drawing in DRAWINGS)
+    below = "Names: without <code>bertlab.</code> in front." if last_lines is None else ""
     return frame(
-        '<h1>BERT</h1><p class="note how">A box with ▸ opens: click it, or Tab and Enter; Escape '
-        f'closes.</p><div class="drawings">{inside}</div><p class="note">B sequences of L tokens, '
+        f"<h1>{title.removesuffix(', drawn')}</h1>{f'<p>{html.escape(note)}</p>' if note else ''}"
+        '<p class="note how">A box with ▸ opens: click it, or Tab and Enter; Escape closes.</p>'
+        f'<div class="drawings">{first}{inside}</div><p class="note">B sequences of L tokens, '
         "D = d_model, H heads, d_head = D / H, N layers, C classes. Algorithms: "
-        "Phuong & Hutter (2022); in brackets what BERT adds. Names: without "
-        "<code>bertlab.</code> in front.</p>",
-        title="BERT, drawn",
-        alt=_words(lit),
+        f"Phuong & Hutter (2022); in brackets what BERT adds. {below}</p>",
+        title=title,
+        alt=alt,
         css=read_asset("drawn_bert.css", __package__),
         scripts=[read_asset("drawn_bert.js", __package__)],
         height=520,
     )
 
 
-def _words(lit: str | None) -> str:
+def _words() -> str:
     said = [
         f"{heading}, from {comes}: "
         + "; ".join(f"{part.title} {part.shape}" for part in PARTS.values() if part.drawing == name)
         for name, (heading, comes) in DRAWINGS.items()
     ]
-    return ". ".join(said) + (f". Lit: {PARTS[lit].title}." if lit else ".")
+    return ". ".join(said) + "."
 
 
-def _section(drawing: str, opened: set[str], lit: str | None) -> str:
+def _section(drawing: str, opened: set[str], lit: set[str], lines: Mapping[str, str]) -> str:
     heading, comes = DRAWINGS[drawing]
     names = [name for name, part in PARTS.items() if part.drawing == drawing]
     tops = {name: TOP + number * (HEIGHT + GAP) for number, name in enumerate(names)}
-    boxes = "".join(_arrows(name, tops) + _box(name, tops[name], opened, lit) for name in names)
+    boxes = "".join(
+        _arrows(name, tops) + _box(name, tops[name], name in opened, name in lit, lines[name])
+        for name in names
+    )
     height = TOP + len(names) * (HEIGHT + GAP) - GAP + 2
     return (
         f'<section id="{drawing}"{"" if drawing in opened else " hidden"}><h2>{heading}</h2>'
@@ -148,16 +213,16 @@ def _tip(x: float, y: float, back: str) -> str:
     return f'<path class="tip" d="M{x} {y}l{back}"/>'
 
 
-def _box(name: str, top: int, opened: set[str], lit: str | None) -> str:
+def _box(name: str, top: int, opened: bool, lit: bool, last_line: str) -> str:
     part = PARTS[name]
     lecture, section = part.lecture.split(".")
     said = (
         f"{part.title}, {part.shape}. {part.formula}. {part.source}. Lecture {lecture}, section "
-        f"{section}. {part.name}{'. Lit' if name == lit else ''}"
+        f"{section}. {last_line}{'. Lit' if lit else ''}"
     )
     role = 'role="img"'
     if name in DRAWINGS:
-        role = f'role="button" tabindex="0" aria-expanded="{str(name in opened).lower()}" '
+        role = f'role="button" tabindex="0" aria-expanded="{str(opened).lower()}" '
         role += f'aria-controls="{name}"'
     left, right = 'x="12"', f'x="{WIDTH - 12}" text-anchor="end"'
     rows = (
@@ -166,10 +231,10 @@ def _box(name: str, top: int, opened: set[str], lit: str | None) -> str:
         f'<text class="formula" {left} y="41">{part.formula}</text>'
         f'<text class="quiet" {left} y="59">{part.source}</text>'
         f'<text class="quiet" {right} y="59">lecture {lecture} § {section}</text>'
-        f'<text class="token" {left} y="77">{part.name.removeprefix("bertlab.")}</text>'
+        f'<text class="token" {left} y="77">{last_line.removeprefix("bertlab.")}</text>'
     )
     return (
-        f'<g class="box{" lit" if name == lit else ""}" transform="translate({RAIL} {top})" '
+        f'<g class="box{" lit" if lit else ""}" transform="translate({RAIL} {top})" '
         f'{role} aria-label="{html.escape(said)}"><rect width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
         f"{rows}</g>"
     )

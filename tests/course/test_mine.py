@@ -56,9 +56,9 @@ def test_all_parts_are_yours_if_every_exercise_is_solved(exercises):
         "the library lends the others."
     )
     assert mine.compare(folder) == (
-        f"{len(WRITTEN) - 1} functions of yours give what the library's give, in the first 60 "
+        f"{len(WRITTEN)} functions of yours give what the library's give, in the first 60 "
         "calls of each."
-    ), "the library never runs single_query_attention"
+    )
 
 
 def test_inside_running_the_library_runs_what_you_wrote(exercises):

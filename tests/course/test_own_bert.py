@@ -8,11 +8,14 @@ from base64 import b64decode
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 
+from bertlab.__main__ import main as bertlab_command
 from bertlab.model import BertForPreTraining
 from bertlab.model.heads import fill_mask
 from bertlab.model.pretrained import load_pretrained
-from course import mine
+from bertlab.training.runs import read_metrics
+from course import mine, own_bert
 from course.own_bert import new_model, train, write_page
 from course.toyworld import TOYWORLD, stories
 from course.toyworld.batches import ToyData
@@ -38,8 +41,10 @@ def page(tmp_path_factory):
 def test_the_page_has_the_name_the_map_and_the_source_of_what_was_written(page):
     assert page.count("The BERT of Ada &lt;b&gt;") == 2  # title and heading
     assert "Ada <b>" not in page
-    assert re.search(r"■</td><td>masked_shares</td><td>written", page)
-    assert re.search(r"□</td><td>gelu</td><td>lent", page)
+    drawn = BeautifulSoup(BeautifulSoup(page, "html.parser").iframe["srcdoc"], "html.parser")
+    assert drawn.select_one(".box.lit").get_text().endswith("■ masked_shares ■ row_softmax")
+    assert "□ gelu" in drawn.get_text()
+    assert len(drawn.select(".lit")) == 2  # and merge_heads
     assert "<details><summary>row_softmax</summary><pre>def row_softmax(scores):" in page
     assert "<summary>gelu" not in page
     assert not re.search(r"(?:src|href)=\"https?:", page)
@@ -75,6 +80,26 @@ def test_the_model_in_the_page_guesses_as_pytorch_does(page, tmp_path):
             rtol=1e-3,
             atol=1e-5,
         )
+
+
+def test_your_functions_pretrain_on_a_text_of_yours(tmp_path, monkeypatch, capsys):
+    """The library's `pretrain` with an exercise's functions in it: the same losses."""
+    text = tmp_path / "my.txt"
+    text.write_text("\n\n".join("\n".join(story) for story in stories(80, seed=3)))
+    options = ["--corpus", str(text), "--vocab-size", "90", "--steps", "3", "--dropout", "0"]
+    options += ["--size", "tiny", "--max-length", "32", "--seed", "1"]
+    monkeypatch.setattr(mine, "EXERCISES", solved_into(tmp_path, "04"))
+    with pytest.raises(SystemExit, match="0"):
+        own_bert.main(["pretrain", *options, "--out", str(tmp_path / "own")])
+    assert capsys.readouterr().out.startswith("3 of 18 parts are yours")
+    assert (tmp_path / "own" / "model" / "model.safetensors").is_file()
+    assert bertlab_command(["pretrain", *options, "--out", str(tmp_path / "library")]) == 0
+    assert losses(tmp_path / "own") == pytest.approx(losses(tmp_path / "library"), abs=1e-4)
+
+
+def losses(run):
+    """The losses of the masked words, of each step and of what was held out."""
+    return [row["mlm_loss"] for row in read_metrics(run / "metrics.jsonl")]
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):

@@ -10,8 +10,9 @@ from bertlab.finetuning.heads import SequenceClassifier
 from bertlab.finetuning.sentences import pool
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.attention import split_heads
+from course.fitting import asked
 from course.widgets import drawn_bert
-from course.widgets.drawn_berts import DRAWINGS, PARTS
+from course.widgets.drawn_berts import AROUND, DRAWINGS, IN_BOXES, PARTS, written_bert
 from tests.conftest import ROOT, read_page
 from tests.course.widgets.conftest import soup
 
@@ -89,3 +90,20 @@ def test_all_boxes_are_drawn_and_the_lit_one_can_be_seen(lit):
     opened = {box["aria-controls"] for box in page.select('[aria-expanded="true"]')}
     assert {section["id"] for section in page.select("section:not([hidden])")} == {"bert", *opened}
     assert [section["id"] for section in page.select("section")] == list(DRAWINGS)
+
+
+def test_every_function_that_exercises_ask_for_has_its_box():
+    names = {name for names in (*IN_BOXES.values(), *AROUND.values()) for name in names}
+    assert names == {one.function for one in asked()}
+    assert IN_BOXES.keys() <= PARTS.keys()
+
+
+def test_a_box_is_lit_if_all_of_its_functions_are_written():
+    drawing = written_bert(["gelu", "row_softmax", "mlm_loss"], "3 of 18 parts are yours.")
+    page = soup(drawing)
+    assert [box.find("text").get_text() for box in page.select("g.lit")] == ["Feed-forward"]
+    assert [box.b.get_text() for box in page.select("li.lit")] == ["Loss"]
+    assert "□ masked_shares ■ row_softmax" in page.get_text()
+    assert page.select("[hidden]") == []
+    assert drawing.alt == "3 of 18 parts are yours. Yours: gelu, row_softmax, mlm_loss."
+    assert soup(written_bert([], "None.")).select(".lit") == []
