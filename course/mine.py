@@ -135,7 +135,7 @@ def parts(folder: Path | None = None) -> Map:
     rows = []
     for number, those in groupby(asked(), lambda one: one.exercise):
         path = _notebook(folder, number)
-        said = _in_another_process("try", path) if path else "there is no such notebook"
+        said = _checked(path) if path else "there is no such notebook"
         for one in those:
             exercise = path.stem if path else f"ex{number}"
             told = said if isinstance(said, str) else said.get(one.function, OPEN)
@@ -253,6 +253,22 @@ def _defined(tree: ast.Module) -> set[str]:
 
 # In another process, which may fail, wait for ever, or end.
 
+_known: dict[tuple[Path, bytes], dict[str, str]] = {}
+
+
+def _checked(path: Path) -> dict[str, str] | str:
+    """What `_try` says, asked once of a notebook as it is saved; or a sentence why it cannot."""
+    try:
+        saved = path, path.read_bytes()
+    except OSError as error:
+        return f"its notebook cannot be read: {error}"
+    if saved not in _known:
+        said = _in_another_process("try", path)
+        if isinstance(said, str):  # another time it may come to its end
+            return said
+        _known[saved] = said
+    return _known[saved]
+
 
 def _in_another_process(what: str, where: Path) -> Any:
     """What `_try` or `_differ` says; a sentence if the process did not come to its end."""
@@ -335,7 +351,7 @@ def _differ(folder: Path, answer: Path) -> dict[str, list[str]]:
     tried, found, written = 0, [], {}
     for one in asked():
         path, name = _notebook(folder, one.exercise), one.function
-        if path is None or one.part.derivation:
+        if path is None:
             continue
         print(f"\n{TRYING}{name}", end="", file=sys.stderr, flush=True)
         try:

@@ -1,5 +1,6 @@
 """A student's functions as parts of the library: what is taken, what is left out, what differs."""
 
+import json
 from functools import partial
 
 import nbformat
@@ -147,6 +148,36 @@ def test_a_loop_that_never_ends_is_named(exercises, monkeypatch):
     assert mine.compare(exercises("01", changed={"count-pairs": LOOP})) == (
         "count_pairs takes more than 20 seconds: look for a loop that never ends"
     )
+
+
+def test_what_was_found_is_kept_if_a_training_with_yours_never_ends(exercises, monkeypatch):
+    source, _ = wrong("ex04_attention", "masked-shares", "does not scale")
+    folder = exercises("04", changed={"masked-shares": source})
+
+    def never_ends(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mine, "_in_training", never_ends)
+    with pytest.raises(KeyboardInterrupt):
+        mine._differ(folder, folder / "answer.json")
+    assert json.loads((folder / "answer.json").read_text())["named"] == ["masked_shares"]
+
+
+def test_a_notebook_is_tried_once_until_it_is_saved_again(exercises, monkeypatch):
+    asked = []
+
+    def say(what, path):
+        asked.append(path.stem)
+        return {} if len(asked) < 3 else "it took too long"
+
+    monkeypatch.setattr(mine, "_in_another_process", say)
+    folder = exercises("04", "06")
+    assert mine.parts(folder) == mine.parts(folder)
+    assert asked == ["ex04_attention", "ex06_bert_encoder"]
+    exercises("04", changed={"masked-shares": "pass"})
+    assert states(mine.parts(folder))["merge_heads"] == ("left out", "it took too long")
+    mine.parts(folder)
+    assert asked[2:] == ["ex04_attention", "ex04_attention"], "a process that failed is tried again"
 
 
 def test_a_damaged_notebook_costs_its_own_exercise_alone(exercises):
