@@ -137,7 +137,8 @@ def written_bert(yours: Collection[str], note: str) -> Frame:
     )
     said = f"{note} Yours: {', '.join(yours) or 'none yet'}."
     first = f'<section><h2>From text to a step</h2><ol class="around">{around}</ol></section>'
-    return _page("Your BERT, drawn", said, set(DRAWINGS), lit, last_lines, note, first)
+    opened = {"bert", *(PARTS[box].drawing for box in IN_BOXES)}
+    return _page("Your BERT, drawn", said, opened, lit, last_lines, note, first)
 
 
 def _page(
