@@ -156,7 +156,7 @@ def pretrain(options: Sequence[str]) -> int:
         print(found.sentence())
         status = bertlab_command(["pretrain", "--out", "runs/own", *new, *options])
     if status == STOPPED:
-        print("to go on with your functions: python -m course.own_bert pretrain --resume")
+        print("go on with yours: python -m course.own_bert pretrain --resume, and the same --out")
     return status
 
 
