@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.finetuning.features import Features, feature_size, layer_features
-from bertlab.model.bert import Bert, BertOutput, initialise
+from bertlab.model.bert import Bert, BertOutput, draw_weights
 
 IGNORED = -100  # a token without a tag, as in PyTorch and Hugging Face
 POOLED = "pooled"
@@ -58,7 +58,7 @@ class Head(nn.Module):
         self.dropout = nn.Dropout(dropout)
         with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
             self.output = nn.Linear(size, n_outputs)
-        initialise(self.output, torch.Generator().manual_seed(seed))
+        draw_weights(self.output, torch.Generator().manual_seed(seed))
         self.output.to(next(bert.parameters()).device)
         self.train(bert.training)
 

@@ -125,7 +125,7 @@ class Bert(nn.Module):
     def __init__(self, config: BertConfig, seed: int = 0) -> None:
         super().__init__()
         self.config = config
-        with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
+        with torch.device("meta"):  # sizes without numbers, which `draw_weights` draws
             self.embeddings = Embeddings(config)
             self.layers = nn.ModuleList(
                 EncoderLayer(
@@ -138,7 +138,8 @@ class Bert(nn.Module):
                 for _ in range(config.n_layers)
             )
             self.pooler = nn.Linear(config.d_model, config.d_model)
-        initialise(self, torch.Generator().manual_seed(seed))
+        self.to_empty(device=torch.get_default_device())
+        draw_weights(self, torch.Generator().manual_seed(seed))
 
     @part("06")
     def forward(
@@ -176,15 +177,11 @@ class Bert(nn.Module):
         )
 
 
-def initialise(model: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight from a normal distribution, sd 0.02; set every bias to 0.
-
-    On PyTorch's "meta" device, where tensors have no numbers, this does nothing.
-    """
-    if next(model.parameters()).is_meta:
-        return
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=0.02, generator=generator)
-        if isinstance(module, nn.Linear):
-            nn.init.zeros_(module.bias)
+@part("08")
+def draw_weights(model: nn.Module, generator: torch.Generator, std: float = 0.02) -> None:
+    """Draw every matrix from a normal distribution; vectors are 0, the scales of norms 1."""
+    for name, weights in model.named_parameters():
+        if weights.ndim > 1:
+            nn.init.normal_(weights, std=std, generator=generator)
+        else:
+            nn.init.constant_(weights, 1.0 if name.endswith("gamma") else 0.0)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.bert import Bert, BertOutput, evaluation_mode, initialise
+from bertlab.model.bert import Bert, BertOutput, draw_weights, evaluation_mode
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import LayerNorm, gelu
 from bertlab.parts import part
@@ -59,12 +59,12 @@ class BertForPreTraining(nn.Module):
         super().__init__()
         self.config = config
         self.bert = Bert(config, seed)
-        with torch.random.fork_rng(devices=[]):
+        with torch.device("meta"):
             self.mlm_head = MaskedLanguageModelHead(config)
             self.nsp_head = nn.Linear(config.d_model, 2)
         generator = torch.Generator().manual_seed(seed)
-        initialise(self.mlm_head, generator)
-        initialise(self.nsp_head, generator)
+        for head in (self.mlm_head, self.nsp_head):
+            draw_weights(head.to_empty(device=torch.get_default_device()), generator)
 
     def forward(
         self,
