@@ -14,8 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.finetuning.heads import Head
-from bertlab.finetuning.targets import TuningData, batch_of, check_data
-from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
+from bertlab.finetuning.texts import (
+    TuningData,
+    batch_of,
+    batches_by_length,
+    check_data,
+    check_encodings,
+    collate,
+    cut,
+)
 from bertlab.model.bert import evaluation_mode
 from bertlab.model.checks import check_fields
 from bertlab.tokenizers.checks import entries

@@ -177,7 +177,6 @@ class Bert(nn.Module):
         )
 
 
-@part("08")
 def draw_weights(model: nn.Module, generator: torch.Generator, std: float = 0.02) -> None:
     """Draw every matrix from a normal distribution; vectors are 0, the scales of norms 1."""
     for name, weights in model.named_parameters():

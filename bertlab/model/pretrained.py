@@ -366,8 +366,11 @@ def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | Bert
             raise FileNotFoundError(f"load_pretrained: {folder} holds no {name}{hint(folder)}")
     config = read_config(folder)
     weights = read_weights(folder / "model.safetensors", config, kind)
-    model = kind(config)
-    model.load_state_dict(model.state_dict() | weights)
+    with torch.device("meta"):  # sizes without numbers, which the file has
+        model = kind(config)
+    if len(weights) < len(model.state_dict()):
+        weights = kind(config).state_dict() | weights
+    model.load_state_dict(weights, assign=True)
     return model.eval()
 
 

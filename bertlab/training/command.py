@@ -43,7 +43,6 @@ from bertlab.pretraining.batches import PretrainingData, ShortFirst
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.pairs import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.checkpoints import checksum, has_checkpoint
-from bertlab.training.evaluation import next_sentence_rows, save_rows
 from bertlab.training.fast import (
     ALONE,
     Processes,
@@ -54,7 +53,14 @@ from bertlab.training.fast import (
     wide_step,
 )
 from bertlab.training.loop import PRECISIONS, TrainingConfig
-from bertlab.training.runs import Row, prepared, pretrain, snapshot_steps
+from bertlab.training.runs import (
+    Row,
+    next_sentence_rows,
+    prepared,
+    pretrain,
+    save_rows,
+    snapshot_steps,
+)
 from bertlab.training.start import STARTS
 from bertlab.training.steps import adamw
 
