@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from bertlab.finetuning.heads import Head
+from bertlab.model.checks import check_fits
 from bertlab.model.config import BertConfig
 from bertlab.tokenizers.checks import entries, read_texts
 from bertlab.tokenizers.tokenizer import Encoding, Tokenizer
@@ -122,16 +123,6 @@ def cut(numbers: list[int], size: int) -> list[list[int]]:
     return [numbers[start : start + size] for start in range(0, len(numbers), size)]
 
 
-def check_fits(tokenizer: Tokenizer, config: BertConfig) -> None:
-    """Raise ValueError if tokenizer and model have vocabularies of different sizes."""
-    size = len(tokenizer.vocab)
-    if size != config.vocab_size:
-        raise ValueError(
-            f"tokenizer must have vocab_size={config.vocab_size} tokens as the model; got {size}; "
-            "do they belong together?"
-        )
-
-
 def check_encodings(where: str, encodings: Sequence[Encoding], config: BertConfig) -> None:
     """Raise ValueError or TypeError, naming the encoding, if the model cannot read one."""
     for number, encoding in enumerate(encodings):
@@ -232,7 +223,7 @@ def labelled_data(
     Raises ValueError as `check_fits`, `encode_texts` and `label_numbers` do, or if `max_length` is
     more than the model reads.
     """
-    check_fits(tokenizer, config)
+    check_fits("labelled_data", tokenizer, config)
     longest = config.max_length if max_length is None else max_length
     if longest > config.max_length:
         raise ValueError(

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.model.attention import Dropout
-from bertlab.model.checks import check_ids
+from bertlab.model.checks import check_embedded
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import EncoderLayer, LayerNorm
 from bertlab.parts import part
@@ -48,29 +48,17 @@ class Embeddings(nn.Module):
         self.norm = LayerNorm(config.d_model, config.layer_norm_eps)
         self.dropout = Dropout(config.dropout)
 
-    @part("06")
+    @part("06", check=check_embedded)
     def forward(self, ids: Tensor, segment_ids: Tensor | None = None) -> Tensor:
         """ids, segment_ids: [B, L] -> [B, L, D]. Without segment ids every token is segment A.
 
         Raises ValueError if an id or a segment is out of range or the text is too long.
         """
-        self._check(ids, segment_ids)
         if segment_ids is None:
             segment_ids = torch.zeros_like(ids)
         positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
         summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
         return self.dropout(self.norm(summed))  # [B, L, D]
-
-    def _check(self, ids: Tensor, segment_ids: Tensor | None) -> None:
-        check_ids("Bert", "ids", ids, self.token.num_embeddings, self.position.num_embeddings)
-        if segment_ids is None:
-            return
-        check_ids("Bert", "segment_ids", segment_ids, self.segment.num_embeddings)
-        if segment_ids.shape != ids.shape:
-            raise ValueError(
-                f"Bert: segment_ids must have the shape of ids, {list(ids.shape)}; "
-                f"got {list(segment_ids.shape)}"
-            )
 
 
 def sinusoidal_positions(max_length: int, d_model: int) -> Tensor:
