@@ -33,8 +33,16 @@ from benchmarks import turns
 from bertlab import data
 from bertlab._files import write_atomically
 from bertlab.finetuning.answers import answer_targets, best_span
-from bertlab.finetuning.features import MIXES, Features, layer_features
-from bertlab.finetuning.heads import IGNORED, Head, SequenceClassifier, SpanAnswerer, TokenTagger
+from bertlab.finetuning.heads import (
+    IGNORED,
+    MIXES,
+    Features,
+    Head,
+    SequenceClassifier,
+    SpanAnswerer,
+    TokenTagger,
+    layer_features,
+)
 from bertlab.finetuning.scores import answer_scores, entity_f1
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.tagging import (
@@ -44,8 +52,7 @@ from bertlab.finetuning.tagging import (
     tags_of_words,
     words_of,
 )
-from bertlab.finetuning.targets import TuningData
-from bertlab.finetuning.texts import collate, encode_texts
+from bertlab.finetuning.texts import TuningData, collate, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
 from bertlab.model import Bert, BertConfig, BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, read_config

@@ -379,7 +379,7 @@ def symbols(raw: bytes) -> str:
 
 def train_ours(texts: list[str], kind: str, **options: Any) -> Work:
     """`BPE`, `ByteBPE` or `WordPiece`; NumPy is imported off the clock, as all imports are."""
-    import bertlab.tokenizers.fast_corpus  # noqa: F401
+    import bertlab.tokenizers.fast  # noqa: F401
     from bertlab import tokenizers
 
     train = getattr(tokenizers, kind).train

@@ -26,8 +26,7 @@ from bertlab import data
 from bertlab._files import read_json, write_atomically
 from bertlab.finetuning.heads import SequenceClassifier, SpanAnswerer, TokenTagger
 from bertlab.finetuning.sentences import SentenceEncoder
-from bertlab.finetuning.targets import TuningData
-from bertlab.finetuning.texts import encode_texts
+from bertlab.finetuning.texts import TuningData, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune
 from bertlab.interpretability.gradients import attention_gradients
 from bertlab.interpretability.patterns import head_patterns, offset_shares

@@ -159,7 +159,7 @@ def judge(
     learner: Learner, model: nn.Module, setting: Setting, batches: int | None
 ) -> dict[str, float]:
     """What our `evaluate` says of the held-out text; its masks are the same for everybody."""
-    from bertlab.training.evaluation import evaluate  # imported when the clock has stopped
+    from bertlab.training.runs import evaluate  # imported when the clock has stopped
 
     corpus, sizes = setting.corpus, {"max_length": LENGTH, "batch_size": 32}
     held_out = PretrainingData(corpus.validation, corpus.tokenizer, **sizes, drop_last=False)

@@ -8,13 +8,11 @@ BERT itself, from the Hugging Face Hub (`bertlab.data.published`). To use your o
 
 from pathlib import Path
 
-from bertlab.data.catalogue import CATALOGUE, Catalogue, Entry
 from bertlab.data.corpora import documents, split
 from bertlab.data.fetching import DataError, cache_folder, fetch, missing, path
-from bertlab.data.hub_models import HUB_MODELS
 from bertlab.data.own_texts import own_documents
-from bertlab.data.packages import PACKAGES
-from bertlab.data.published import fetch_published
+from bertlab.data.packages import CATALOGUE, PACKAGES, Catalogue, Entry
+from bertlab.data.published import HUB_MODELS, fetch_published
 from bertlab.data.published import published as published_folder
 
 __all__ = [

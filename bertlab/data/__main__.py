@@ -5,8 +5,8 @@ import sys
 
 from bertlab._console import print_on_any_console
 from bertlab.data import DataError, cache_folder, catalogue, fetch, fetch_published
-from bertlab.data.hub_models import HUB_MODELS, unknown_name
 from bertlab.data.packages import PACKAGES, in_group
+from bertlab.data.published import HUB_MODELS, unknown_name
 
 
 def main(arguments: list[str] | None = None) -> int:

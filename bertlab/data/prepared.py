@@ -1,7 +1,13 @@
-"""From a corpus's name, or a reader's own texts, to a tokenizer and token ids on disk."""
+"""From a corpus's name, or a reader's own texts, to a tokenizer and token ids on disk.
+
+Passages that two texts share are found: a model trained on one has seen answers of the other.
+"""
 
 import json
+import re
 import warnings
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +15,6 @@ import numpy as np
 
 from bertlab._files import write_atomically
 from bertlab.data.corpora import CORPORA, Documents, documents, split
-from bertlab.data.overlaps import WORDS, known_passages, without_passages
 from bertlab.data.own_texts import SUFFIXES, files_digest, own_documents
 from bertlab.data.token_store import TokenStore, fingerprint, write_corpora
 from bertlab.tokenizers.files import load_tokenizer
@@ -227,3 +232,48 @@ def made_of(folder: Path) -> dict | None:
         return json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
+
+
+WORDS = 13  # in a row, as GPT-3's authors searched their training text for test questions
+WORD = re.compile(r"\w+")
+
+
+def passages(document: list[str], words: int = WORDS) -> Iterator[tuple[str, range]]:
+    """Every run of `words` words, lower-cased, and the numbers of the sentences that contain it.
+
+    A passage may extend from one sentence into the next; punctuation is ignored.
+
+    >>> list(passages(["One, two.", "Three four."], words=3))
+    [('one two three', range(0, 2)), ('two three four', range(0, 2))]
+    """
+    found = [(word, i) for i, text in enumerate(document) for word in WORD.findall(text.lower())]
+    run, sentences = [word for word, _ in found], [i for _, i in found]
+    for start in range(len(run) - words + 1):
+        end = start + words
+        yield " ".join(run[start:end]), range(sentences[start], sentences[end - 1] + 1)
+
+
+def known_passages(documents: Documents, words: int = WORDS) -> set[str]:
+    """All runs of `words` words in the documents."""
+    return {passage for document in documents for passage, _ in passages(document, words)}
+
+
+def without_passages(documents: Documents, known: set[str], words: int = WORDS) -> Documents:
+    """The documents without the sentences that contain a known run of `words` words.
+
+    known: as from `known_passages`, of held-out text.
+
+    A document is split where a sentence was removed, because its neighbours did not follow each
+    other. The order is kept.
+
+    Source: Brown et al. (2020), appendix C (13 words in a row).
+    """
+    return [piece for document in documents for piece in _pieces(document, known, words)]
+
+
+def _pieces(document: list[str], known: set[str], words: int) -> Iterator[list[str]]:
+    """What is left of a document, split where known passages were removed."""
+    gone = {i for passage, at in passages(document, words) if passage in known for i in at}
+    for known_here, run in groupby(range(len(document)), gone.__contains__):
+        if not known_here:
+            yield [document[i] for i in run]

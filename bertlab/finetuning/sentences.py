@@ -17,9 +17,9 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from bertlab.finetuning.sentence_folders import declared
-from bertlab.finetuning.texts import check_fits, collate, encode_texts
+from bertlab.finetuning.texts import collate, encode_texts
 from bertlab.model.bert import Bert, evaluation_mode
-from bertlab.model.checks import check_tensor, values_are_at_hand
+from bertlab.model.checks import check_fits, check_tensor, values_are_at_hand
 from bertlab.model.pretrained import load_pretrained
 from bertlab.tokenizers.checks import entries
 from bertlab.tokenizers.files import load_tokenizer
@@ -55,7 +55,7 @@ class SentenceEncoder(nn.Module):
         dense: Iterable[nn.Module] = (),
     ) -> None:
         super().__init__()
-        check_fits(tokenizer, bert.config)
+        check_fits("SentenceEncoder", tokenizer, bert.config)
         check_pooling("SentenceEncoder", "pooling", pooling)
         longest = bert.config.max_length
         if max_length is not None and not 3 <= max_length <= longest:

@@ -14,10 +14,17 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.finetuning.heads import Head
-from bertlab.finetuning.targets import TuningData, batch_of, check_data
-from bertlab.finetuning.texts import batches_by_length, check_encodings, collate, cut
+from bertlab.finetuning.texts import (
+    TuningData,
+    batch_of,
+    batches_by_length,
+    check_data,
+    check_encodings,
+    collate,
+    cut,
+)
 from bertlab.model.bert import evaluation_mode
-from bertlab.model.checks import check_fields
+from bertlab.model.checks import check_fields, require
 from bertlab.tokenizers.checks import entries
 from bertlab.tokenizers.tokenizer import Encoding
 from bertlab.training.runs import Row, gather_rows
@@ -59,19 +66,16 @@ class TuningConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name, fits, expected in (
-            ("epochs", self.epochs >= 1, "at least 1"),
-            ("batch_size", self.batch_size >= 1, "at least 1"),
-            ("learning_rate", 0 < self.learning_rate < math.inf, "above 0 and finite"),
-            ("warmup", 0 <= self.warmup < 1, "a share of all steps, from 0 to below 1"),
-            ("weight_decay", 0 <= self.weight_decay < math.inf, "at least 0 and finite"),
-            ("clip", self.clip > 0, "above 0"),
-            ("seed", self.seed >= 0, "at least 0"),
+        for name, fits, words in (
+            ("epochs", self.epochs >= 1, "must be at least 1"),
+            ("batch_size", self.batch_size >= 1, "must be at least 1"),
+            ("learning_rate", 0 < self.learning_rate < math.inf, "must be above 0 and finite"),
+            ("warmup", 0 <= self.warmup < 1, "must be a share of all steps, from 0 to below 1"),
+            ("weight_decay", 0 <= self.weight_decay < math.inf, "must be at least 0 and finite"),
+            ("clip", self.clip > 0, "must be above 0"),
+            ("seed", self.seed >= 0, "must be at least 0"),
         ):
-            if not fits:
-                raise ValueError(
-                    f"TuningConfig: {name} must be {expected}; got {getattr(self, name)}"
-                )
+            require(self, name, fits, words)
 
     def rate(self, step: int, steps: int) -> float:
         """The learning rate of a step, counted from 1, of `steps`."""

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from bertlab.model.attention import MultiHeadAttention, split_heads
 from bertlab.model.bert import Bert, evaluation_mode
+from bertlab.model.checks import check_fits
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.transformer import Transformer
 from bertlab.tokenizers.tokenizer import Tokenizer
@@ -53,11 +54,7 @@ def trace(
             "trace: model must be a Bert, or have one named `bert`; "
             f"got {type(model).__name__}; for a Transformer, use trace_translation"
         )
-    if len(tokenizer.vocab) != bert.config.vocab_size:
-        raise ValueError(
-            f"trace: tokenizer must have as many tokens as the model has embeddings, "
-            f"{bert.config.vocab_size:,}; got {len(tokenizer.vocab):,}; do they belong together?"
-        )
+    check_fits("trace", tokenizer, bert.config)
     encoding = tokenizer.encode(text, pair)
     if not 0 < len(encoding.ids) <= bert.config.max_length:
         raise ValueError(

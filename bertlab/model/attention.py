@@ -22,6 +22,7 @@ from torch.nn import functional as F
 
 from bertlab.model.checks import (
     check_attention,
+    check_mask,
     check_self_attention,
     check_tensor,
     check_vectors,
@@ -70,33 +71,8 @@ def expand_mask(mask: Tensor | None, batch: int, queries: int, keys: int) -> Ten
     """
     if mask is None:
         return None
-    check_tensor("attention", "mask", mask)
-    if mask.shape == (batch, keys):
-        mask = mask[:, None, None, :]
-    elif mask.dim() != 4 or any(
-        size not in (1, full)
-        for size, full in zip(mask.shape, (batch, 1, queries, keys), strict=True)
-    ):
-        raise ValueError(
-            f"attention: mask must be [B, L] or [B, 1, L, L]; got {list(mask.shape)} "
-            f"for {batch} sequences of {keys} tokens"
-            + (f" and {queries} queries" if queries != keys else "")
-        )
-    if mask.is_floating_point():
-        raise ValueError(
-            "attention: mask must be boolean, or integers 1 (may be attended to) and 0 (hidden); "
-            f"got {mask.dtype}; numbers to add to the scores, such as -inf, are not masks here"
-        )
-    if (
-        values_are_at_hand(mask)
-        and mask.dtype != torch.bool
-        and not 0 <= mask.min() <= mask.max() <= 1
-    ):
-        raise ValueError(
-            f"attention: mask must hold only 0 and 1; got {mask.min()} to {mask.max()}; "
-            "are these token ids?"
-        )
-    mask = mask.bool()
+    check_mask(mask, batch, queries, keys)
+    mask = (mask[:, None, None, :] if mask.dim() == 2 else mask).bool()
     hides_nothing = values_are_at_hand(mask) and bool(mask.all())
     return None if hides_nothing else mask  # attention without a mask is faster
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from bertlab.model.attention import Dropout
-from bertlab.model.checks import check_ids
+from bertlab.model.checks import check_embedded
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import EncoderLayer, LayerNorm
 from bertlab.parts import part
@@ -48,29 +48,17 @@ class Embeddings(nn.Module):
         self.norm = LayerNorm(config.d_model, config.layer_norm_eps)
         self.dropout = Dropout(config.dropout)
 
-    @part("06")
+    @part("06", check=check_embedded)
     def forward(self, ids: Tensor, segment_ids: Tensor | None = None) -> Tensor:
         """ids, segment_ids: [B, L] -> [B, L, D]. Without segment ids every token is segment A.
 
         Raises ValueError if an id or a segment is out of range or the text is too long.
         """
-        self._check(ids, segment_ids)
         if segment_ids is None:
             segment_ids = torch.zeros_like(ids)
         positions = torch.arange(ids.shape[1], device=ids.device)  # [L]
         summed = self.token(ids) + self.position(positions) + self.segment(segment_ids)
         return self.dropout(self.norm(summed))  # [B, L, D]
-
-    def _check(self, ids: Tensor, segment_ids: Tensor | None) -> None:
-        check_ids("Bert", "ids", ids, self.token.num_embeddings, self.position.num_embeddings)
-        if segment_ids is None:
-            return
-        check_ids("Bert", "segment_ids", segment_ids, self.segment.num_embeddings)
-        if segment_ids.shape != ids.shape:
-            raise ValueError(
-                f"Bert: segment_ids must have the shape of ids, {list(ids.shape)}; "
-                f"got {list(segment_ids.shape)}"
-            )
 
 
 def sinusoidal_positions(max_length: int, d_model: int) -> Tensor:
@@ -125,7 +113,7 @@ class Bert(nn.Module):
     def __init__(self, config: BertConfig, seed: int = 0) -> None:
         super().__init__()
         self.config = config
-        with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
+        with torch.device("meta"):  # sizes without numbers, which `draw_weights` draws
             self.embeddings = Embeddings(config)
             self.layers = nn.ModuleList(
                 EncoderLayer(
@@ -138,7 +126,8 @@ class Bert(nn.Module):
                 for _ in range(config.n_layers)
             )
             self.pooler = nn.Linear(config.d_model, config.d_model)
-        initialise(self, torch.Generator().manual_seed(seed))
+        self.to_empty(device=torch.get_default_device())
+        draw_weights(self, torch.Generator().manual_seed(seed))
 
     @part("06")
     def forward(
@@ -176,15 +165,10 @@ class Bert(nn.Module):
         )
 
 
-def initialise(model: nn.Module, generator: torch.Generator) -> None:
-    """Draw every weight from a normal distribution, sd 0.02; set every bias to 0.
-
-    On PyTorch's "meta" device, where tensors have no numbers, this does nothing.
-    """
-    if next(model.parameters()).is_meta:
-        return
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=0.02, generator=generator)
-        if isinstance(module, nn.Linear):
-            nn.init.zeros_(module.bias)
+def draw_weights(model: nn.Module, generator: torch.Generator, std: float = 0.02) -> None:
+    """Draw every matrix from a normal distribution; vectors are 0, the scales of norms 1."""
+    for name, weights in model.named_parameters():
+        if weights.ndim > 1:
+            nn.init.normal_(weights, std=std, generator=generator)
+        else:
+            nn.init.constant_(weights, 1.0 if name.endswith("gamma") else 0.0)

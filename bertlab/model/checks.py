@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from bertlab.tokenizers.words import MASK
+
 # A field's declared type -> the types it accepts (NumPy's numbers too), and the message's words.
 KINDS = {int: (Integral, "an integer"), float: (Real, "a number"), bool: (bool, "True or False")}
 
@@ -214,4 +216,107 @@ def check_memory(where: str, memory: Tensor, batch: int, d_model: int) -> None:
         raise ValueError(
             f"{where}: memory must be [B, L, D] with B = {batch}, one for each target, and "
             f"D = {d_model}; got {list(memory.shape)}"
+        )
+
+
+def check_fits(where: str, tokenizer: Any, config: Any) -> None:
+    """Raise ValueError if tokenizer and model have vocabularies of different sizes."""
+    size = len(tokenizer.vocab)
+    if size != config.vocab_size:
+        raise ValueError(
+            f"{where}: tokenizer must have vocab_size={config.vocab_size} tokens as the model; "
+            f"got {size}; do they belong together?"
+        )
+
+
+def check_relations(logits: Tensor, next_sentence: Tensor) -> None:
+    """Raise ValueError unless there are two scores and one relation, 0 or 1, for each pair."""
+    check_guesses("nsp_loss", logits, "next_sentence", next_sentence)
+    if not len(logits) or logits.shape[1] != 2:
+        raise ValueError(
+            "nsp_loss: logits must be [B, 2] with at least one pair, IsNext and NotNext; "
+            f"got {list(logits.shape)}"
+        )
+
+
+def check_words(where: str, logits: Tensor, words: Tensor) -> None:
+    """Raise ValueError unless there is a row of scores and a word of the vocabulary each."""
+    check_guesses(where, logits, "words", words)
+
+
+def check_logits(where: str, logit: Tensor, is_next: Tensor) -> None:
+    """Raise ValueError unless each pair has one score and one true value from 0 to 1."""
+    if logit.dim() != 1 or not len(logit) or is_next.shape != logit.shape:
+        raise ValueError(
+            f"{where}: logit and is_next must both be [B], with at least one pair; "
+            f"got {list(logit.shape)} and {list(is_next.shape)}"
+        )
+    if values_are_at_hand(is_next) and not 0 <= is_next.min() <= is_next.max() <= 1:
+        raise ValueError(
+            f"{where}: is_next must be 1 where B follows A and 0 elsewhere; got "
+            f"{is_next.min().item():g} to {is_next.max().item():g}"
+        )
+
+
+def check_masked(ids: Tensor, masking: Any, *_: Any) -> None:
+    """Raise ValueError unless ids are [B, L], of the masking's vocabulary."""
+    check_ids("mask_tokens", "ids", ids, masking.vocab_size)
+
+
+def check_filling(model: Any, tokenizer: Any, top: int) -> None:
+    """Raise ValueError unless the model can guess the words that the tokenizer's [MASK] hides."""
+    if not hasattr(model, "mlm_head"):
+        raise ValueError(
+            "fill_mask: model must be a BertForPreTraining, whose head guesses words; got "
+            f"{type(model).__name__}; load_pretrained(folder, BertForPreTraining) reads the head"
+        )
+    check_fits("fill_mask", tokenizer, model.config)
+    size = model.config.vocab_size
+    if not 1 <= top <= size:
+        raise ValueError(f"fill_mask: top must be from 1 to {size}, the vocabulary; got {top}")
+    if MASK not in tokenizer.special_tokens:
+        raise ValueError(
+            f"fill_mask: tokenizer must have {MASK} among its special_tokens, or it is cut into "
+            f"pieces; got {list(tokenizer.special_tokens)}"
+        )
+
+
+def check_embedded(table: Any, ids: Tensor, segment_ids: Tensor | None = None) -> None:
+    """Raise ValueError unless there are vectors for all ids, segments and positions."""
+    check_ids("Bert", "ids", ids, table.token.num_embeddings, table.position.num_embeddings)
+    if segment_ids is None:
+        return
+    check_ids("Bert", "segment_ids", segment_ids, table.segment.num_embeddings)
+    if segment_ids.shape != ids.shape:
+        raise ValueError(
+            f"Bert: segment_ids must have the shape of ids, {list(ids.shape)}; "
+            f"got {list(segment_ids.shape)}"
+        )
+
+
+def check_mask(mask: Tensor, batch: int, queries: int, keys: int) -> None:
+    """Raise ValueError unless a mask is [B, L'] or [B, 1, L, L'], of True and False or 1 and 0."""
+    check_tensor("attention", "mask", mask)
+    fits = mask.dim() == 4 and all(
+        size in (1, full) for size, full in zip(mask.shape, (batch, 1, queries, keys), strict=True)
+    )
+    if mask.shape != (batch, keys) and not fits:
+        raise ValueError(
+            f"attention: mask must be [B, L] or [B, 1, L, L]; got {list(mask.shape)} "
+            f"for {batch} sequences of {keys} tokens"
+            + (f" and {queries} queries" if queries != keys else "")
+        )
+    if mask.is_floating_point():
+        raise ValueError(
+            "attention: mask must be boolean, or integers 1 (may be attended to) and 0 (hidden); "
+            f"got {mask.dtype}; numbers to add to the scores, such as -inf, are not masks here"
+        )
+    if (
+        values_are_at_hand(mask)
+        and mask.dtype != torch.bool
+        and not 0 <= mask.min() <= mask.max() <= 1
+    ):
+        raise ValueError(
+            f"attention: mask must hold only 0 and 1; got {mask.min()} to {mask.max()}; "
+            "are these token ids?"
         )

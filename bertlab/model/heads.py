@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.bert import Bert, BertOutput, evaluation_mode, initialise
+from bertlab.model.bert import Bert, BertOutput, draw_weights, evaluation_mode
+from bertlab.model.checks import check_filling
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import LayerNorm, gelu
 from bertlab.parts import part
@@ -59,12 +60,12 @@ class BertForPreTraining(nn.Module):
         super().__init__()
         self.config = config
         self.bert = Bert(config, seed)
-        with torch.random.fork_rng(devices=[]):
+        with torch.device("meta"):
             self.mlm_head = MaskedLanguageModelHead(config)
             self.nsp_head = nn.Linear(config.d_model, 2)
         generator = torch.Generator().manual_seed(seed)
-        initialise(self.mlm_head, generator)
-        initialise(self.nsp_head, generator)
+        for head in (self.mlm_head, self.nsp_head):
+            draw_weights(head.to_empty(device=torch.get_default_device()), generator)
 
     def forward(
         self,
@@ -121,24 +122,7 @@ def fill_mask(
     is longer than the model reads, if `top` is not from 1 to the number of tokens, if the tokenizer
     has no [MASK], or if model and tokenizer do not belong together.
     """
-    if not isinstance(model, BertForPreTraining):
-        raise ValueError(
-            "fill_mask: model must be a BertForPreTraining, whose head guesses words; got "
-            f"{type(model).__name__}; load_pretrained(folder, BertForPreTraining) reads the head"
-        )
-    size = len(tokenizer.vocab)
-    if size != model.config.vocab_size:
-        raise ValueError(
-            f"fill_mask: tokenizer must have vocab_size={model.config.vocab_size} tokens as the "
-            f"model; got {size}; do they belong together?"
-        )
-    if not 1 <= top <= size:
-        raise ValueError(f"fill_mask: top must be from 1 to {size}, the vocabulary; got {top}")
-    if MASK not in tokenizer.special_tokens:
-        raise ValueError(
-            f"fill_mask: tokenizer must have {MASK} among its special_tokens, or it is cut into "
-            f"pieces; got {list(tokenizer.special_tokens)}"
-        )
+    check_filling(model, tokenizer, top)
     device = next(model.parameters()).device
     ids = torch.tensor([tokenizer.encode(text).ids], device=device)  # [1, L]
     gaps = ids == tokenizer.vocab[MASK]

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from bertlab._files import read_json, write_atomically
 from bertlab.model.bert import Bert
-from bertlab.model.checks import check_kind
+from bertlab.model.checks import check_fits, check_kind
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.tokenizers.files import WHOLE
@@ -366,8 +366,11 @@ def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | Bert
             raise FileNotFoundError(f"load_pretrained: {folder} holds no {name}{hint(folder)}")
     config = read_config(folder)
     weights = read_weights(folder / "model.safetensors", config, kind)
-    model = kind(config)
-    model.load_state_dict(model.state_dict() | weights)
+    with torch.device("meta"):  # sizes without numbers, which the file has
+        model = kind(config)
+    if len(weights) < len(model.state_dict()):
+        weights = kind(config).state_dict() | weights
+    model.load_state_dict(weights, assign=True)
     return model.eval()
 
 
@@ -400,11 +403,8 @@ def save_pretrained(
     """
     check_model_kind("save_pretrained: model", type(model))
     config, folder = model.config, Path(folder)
-    if tokenizer is not None and len(tokenizer.vocab) != config.vocab_size:
-        raise ValueError(
-            f"save_pretrained: tokenizer must have vocab_size={config.vocab_size} words as the "
-            f"model; got {len(tokenizer.vocab)}; do they belong together?"
-        )
+    if tokenizer is not None:
+        check_fits("save_pretrained", tokenizer, config)
     tensors = their_tensors(model)
     folder.mkdir(parents=True, exist_ok=True)
     if tokenizer is not None:  # first, since it rejects a vocabulary with gaps

@@ -13,37 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bertlab.model.checks import check_guesses, values_are_at_hand
+from bertlab.model.checks import check_logits, check_relations, check_words
 from bertlab.parts import part
-
-
-def check_relations(logits: Tensor, next_sentence: Tensor) -> None:
-    """Raise ValueError unless there are two scores and one relation, 0 or 1, for each pair."""
-    check_guesses("nsp_loss", logits, "next_sentence", next_sentence)
-    if not len(logits) or logits.shape[1] != 2:
-        raise ValueError(
-            "nsp_loss: logits must be [B, 2] with at least one pair, IsNext and NotNext; "
-            f"got {list(logits.shape)}"
-        )
-
-
-def check_words(where: str, logits: Tensor, words: Tensor) -> None:
-    """Raise ValueError unless there is a row of scores and a word of the vocabulary each."""
-    check_guesses(where, logits, "words", words)
-
-
-def check_pairs(where: str, logit: Tensor, is_next: Tensor) -> None:
-    """Raise ValueError unless each pair has one score and one true value from 0 to 1."""
-    if logit.dim() != 1 or not len(logit) or is_next.shape != logit.shape:
-        raise ValueError(
-            f"{where}: logit and is_next must both be [B], with at least one pair; "
-            f"got {list(logit.shape)} and {list(is_next.shape)}"
-        )
-    if values_are_at_hand(is_next) and not 0 <= is_next.min() <= is_next.max() <= 1:
-        raise ValueError(
-            f"{where}: is_next must be 1 where B follows A and 0 elsewhere; got "
-            f"{is_next.min().item():g} to {is_next.max().item():g}"
-        )
 
 
 @part("07", exercise="07", check=partial(check_words, "mlm_loss"))
@@ -67,7 +38,7 @@ def nsp_loss(logits: Tensor, next_sentence: Tensor) -> Tensor:
     return F.cross_entropy(logits, next_sentence)
 
 
-@part("07", derivation=True, check=partial(check_pairs, "nsp_sigmoid_loss"))
+@part("07", derivation=True, check=partial(check_logits, "nsp_sigmoid_loss"))
 def nsp_sigmoid_loss(logit: Tensor, is_next: Tensor) -> Tensor:
     """The same with one output neuron, p = sigmoid(logit): binary cross-entropy.
 
@@ -94,7 +65,7 @@ def mlm_gradient(logits: Tensor, words: Tensor) -> Tensor:
     return gradient / len(words)
 
 
-@part("07", derivation=True, check=partial(check_pairs, "nsp_sigmoid_gradient"))
+@part("07", derivation=True, check=partial(check_logits, "nsp_sigmoid_gradient"))
 def nsp_sigmoid_gradient(logit: Tensor, is_next: Tensor) -> Tensor:
     """The gradient of `nsp_sigmoid_loss` with respect to the logits [B]: (sigmoid - y) / B."""
     return (torch.sigmoid(logit) - is_next) / len(is_next)

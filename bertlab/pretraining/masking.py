@@ -1,12 +1,12 @@
 """Which tokens the model must predict, and what it reads in their place."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from bertlab.model.checks import check_ids, require
+from bertlab.model.checks import check_masked, require
 from bertlab.parts import part
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
@@ -81,11 +81,6 @@ class Masking:
             continues,
             probability,
         )
-
-
-def check_masked(ids: Tensor, masking: Masking, *_: Any) -> None:
-    """Raise ValueError unless ids are [B, L], of the masking's vocabulary."""
-    check_ids("mask_tokens", "ids", ids, masking.vocab_size)
 
 
 @part("07", check=check_masked)

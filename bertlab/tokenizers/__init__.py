@@ -2,8 +2,8 @@
 
 Read `words.py` (text to words), `bpe.py` (the algorithm in five functions, and the tokenizer on
 characters), `byte_bpe.py` and `wordpiece.py` (where they differ). `tokenizer.py` is what the three
-share. `fast.py` and `fast_corpus.py` are the fast twins of their parts (`bertlab.parts`);
-`files.py` reads and writes Hugging Face's files, `checks.py` checks arguments.
+share. `fast.py` has the fast twins of their parts (`bertlab.parts`); `files.py` reads and writes
+Hugging Face's files, `checks.py` checks arguments.
 """
 
 from bertlab.tokenizers.bpe import BPE

@@ -43,7 +43,6 @@ from bertlab.pretraining.batches import PretrainingData, ShortFirst
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.pairs import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.checkpoints import checksum, has_checkpoint
-from bertlab.training.evaluation import next_sentence_rows, save_rows
 from bertlab.training.fast import (
     ALONE,
     Processes,
@@ -54,7 +53,14 @@ from bertlab.training.fast import (
     wide_step,
 )
 from bertlab.training.loop import PRECISIONS, TrainingConfig
-from bertlab.training.runs import Row, prepared, pretrain, snapshot_steps
+from bertlab.training.runs import (
+    Row,
+    next_sentence_rows,
+    prepared,
+    pretrain,
+    save_rows,
+    snapshot_steps,
+)
 from bertlab.training.start import STARTS
 from bertlab.training.steps import adamw
 
@@ -201,9 +207,7 @@ def run_pretraining(
             log(f"(that is the catalogue's; write ./{settings.corpus} for what is in this folder)")
         corpus = in_turn(processes, partial(_prepare, folder, settings, new, progress))
         data, validation = batches_of(corpus, settings)
-        config = settings.model_config(len(corpus.tokenizer.vocab))
-        model = BertForPreTraining(config)
-        model = STARTS[settings.start](model, settings.training.seed).to(device)
+        model = initial_model(settings, len(corpus.tokenizer.vocab)).to(device)
         log(corpus_summary(corpus))
         if new:
             for side in (data, validation):
@@ -235,6 +239,13 @@ def run_pretraining(
             for row in found:
                 log(f"  {row}")
     return outcome
+
+
+def initial_model(settings: RunSettings, vocab_size: int) -> BertForPreTraining:
+    """A model with its initial weights, each of which is drawn once."""
+    with torch.device("meta"):  # sizes without numbers
+        model = BertForPreTraining(settings.model_config(vocab_size))
+    return STARTS[settings.start](model.to_empty(device="cpu"), settings.training.seed)
 
 
 def check_divisible(settings: RunSettings, processes: Processes) -> None:

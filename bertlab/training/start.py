@@ -8,9 +8,8 @@ be called learned afterwards (lecture 10, section 2).
 import math
 
 import torch
-from torch import nn
 
-from bertlab.model.bert import sinusoidal_positions
+from bertlab.model.bert import draw_weights, sinusoidal_positions
 from bertlab.model.heads import BertForPreTraining
 from bertlab.parts import part
 
@@ -28,11 +27,8 @@ def plain_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTraining:
 
     Source: Devlin et al.'s code (sd 0.02 at D = 768).
     """
-    generator = torch.Generator().manual_seed(seed)
     std = 0.02 * math.sqrt(768 / model.config.d_model)
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=std, generator=generator)
+    draw_weights(model, torch.Generator().manual_seed(seed), std)
     return model
 
 

@@ -2,21 +2,24 @@
 
 - `text.py`: tables, token boxes
 - `pictures.py`, `heatmaps.py`: matplotlib pictures with alt texts
-- `rollouts.py`, `saliency.py`: attention over all layers, and beside the gradient
+- `saliency.py`: attention over all layers, and beside the gradient
 - `frames.py`: a page of its own inside a notebook
-- `head_views.py`, `model_views.py`, `neuron_views.py`: BertViz, offline, in frames
-- `heat_tables.py`, `head_choosers.py`: the heat map of a chosen head, drawn by the frame
+- `head_views.py`, `neuron_views.py`: BertViz, offline, in frames
+- `head_choosers.py`: the heat map of a chosen head, drawn by the frame
 """
 
 from bertlab.viz.frames import Frame, frame
 from bertlab.viz.head_choosers import head_maps
-from bertlab.viz.head_views import head_view, translation_head_view
+from bertlab.viz.head_views import (
+    head_view,
+    model_view,
+    translation_head_view,
+    translation_model_view,
+)
 from bertlab.viz.heatmaps import attention_heads, attention_heatmap, heatmap
-from bertlab.viz.model_views import model_view, translation_model_view
 from bertlab.viz.neuron_views import neuron_view, translation_neuron_view
 from bertlab.viz.pictures import Picture, bars, lines
-from bertlab.viz.rollouts import rollout_bars
-from bertlab.viz.saliency import saliency_bars
+from bertlab.viz.saliency import rollout_bars, saliency_bars
 from bertlab.viz.text import Rendered, table, token_boxes
 
 __all__ = [

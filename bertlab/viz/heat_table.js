@@ -1,5 +1,5 @@
 // Shared by the frames with heat maps: the numbers of all heads, the visible part of one, the table.
-// FACTS comes from heat_tables.py.
+// FACTS comes from head_choosers.py.
 
 // What can be shown for a probability, with the cell's chance level. kind: the colours' class.
 const MEASURES = {

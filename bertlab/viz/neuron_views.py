@@ -9,20 +9,18 @@ from torch import Tensor
 
 from bertlab.interpretability.traces import Trace, TranslationTrace
 from bertlab.viz.attention_input import TOLERANCE, is_causal
-from bertlab.viz.bertviz_input import (
-    Shown,
-    check_lines_of_a_head,
-    choose,
-    of_a_text,
-    of_a_translation,
-    seen_first,
-)
 from bertlab.viz.bertviz_pages import (
     MOST_CHARACTERS,
+    Shown,
     bertviz_page,
+    check_lines_of_a_head,
+    choose,
     menu,
+    of_a_text,
+    of_a_translation,
     pack,
     pack_probabilities,
+    seen_first,
     views_menu,
 )
 from bertlab.viz.frames import Frame

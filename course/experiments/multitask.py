@@ -13,8 +13,7 @@ import numpy as np
 from torch import nn
 
 from bertlab.finetuning.heads import Head
-from bertlab.finetuning.targets import TuningData, batch_of, check_data
-from bertlab.finetuning.texts import batches_by_length
+from bertlab.finetuning.texts import TuningData, batch_of, batches_by_length, check_data
 from bertlab.finetuning.tuning import TuningConfig, score, tune
 from bertlab.training.runs import Row
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from bertlab.data.corpora import Documents, documents, split
-from bertlab.finetuning.targets import TuningData, labelled_data
+from bertlab.finetuning.texts import TuningData, labelled_data
 from bertlab.model.config import BertConfig
 from bertlab.tokenizers.tokenizer import Tokenizer
 from course.experiments.labels import Example, labelled

@@ -4,7 +4,7 @@ import random
 from typing import NamedTuple
 
 from bertlab.data.corpora import Documents, documents, split
-from bertlab.data.overlaps import known_passages, without_passages
+from bertlab.data.prepared import known_passages, without_passages
 from course.experiments.labels import Example, labelled
 
 CORPORA = "books+wikipedia+lee"

@@ -19,7 +19,7 @@ from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.training.command import RunSettings, batches_of
-from bertlab.training.evaluation import evaluate
+from bertlab.training.runs import evaluate
 from course.experiments.emergence import head_numbers, position_similarity, some_sentences
 
 READ = "books+wikipedia"  # the heads read its held-out part: sentences, not speeches

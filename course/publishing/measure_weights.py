@@ -16,7 +16,7 @@ from bertlab.model import BertForPreTraining, load_pretrained
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.tokenizers.files import load_tokenizer
-from bertlab.training.evaluation import (
+from bertlab.training.runs import (
     Evaluation,
     NextSentenceRow,
     answers,

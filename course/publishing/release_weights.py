@@ -14,8 +14,7 @@ from tempfile import TemporaryDirectory
 from bertlab.data.prepared import open_corpus
 from bertlab.model import BertForPreTraining, load_pretrained, save_pretrained
 from bertlab.training.command import RunSettings
-from bertlab.training.evaluation import Evaluation
-from bertlab.training.runs import MetricsFile, Row, read_metrics
+from bertlab.training.runs import Evaluation, MetricsFile, Row, read_metrics
 from course.publishing.measure_weights import measure, write_json
 from course.widgets import training_curves
 

@@ -23,7 +23,7 @@ from bertlab.interpretability.patterns import (
 from bertlab.tokenizers.words import SEP
 from bertlab.viz.attention_input import is_causal
 from bertlab.viz.frames import Frame, frame, read_asset
-from bertlab.viz.heat_tables import (
+from bertlab.viz.head_choosers import (
     check_map,
     heat_colours,
     heat_table,

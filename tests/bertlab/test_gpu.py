@@ -22,8 +22,7 @@ from bertlab.finetuning.sentence_objectives import (
     train_pairs,
 )
 from bertlab.finetuning.sentences import SentenceEncoder
-from bertlab.finetuning.targets import TuningData
-from bertlab.finetuning.texts import encode_texts
+from bertlab.finetuning.texts import TuningData, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict
 from bertlab.interpretability.ablation import ablate_each_head, head_importance, prune_heads
 from bertlab.interpretability.gradients import (
@@ -44,9 +43,8 @@ from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.heads import fill_mask
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.training import command, fast
-from bertlab.training.evaluation import evaluate
 from bertlab.training.loop import TrainingConfig
-from bertlab.training.runs import pretrain
+from bertlab.training.runs import evaluate, pretrain
 from bertlab.training.steps import restored_random_state
 from bertlab.viz.head_views import head_view
 from course.experiments.comparison import accuracy_by_distance

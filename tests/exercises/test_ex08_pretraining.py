@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from bertlab.model import BertConfig, BertForPreTraining
-from bertlab.training.evaluation import evaluate
 from bertlab.training.fast import cut, wide_step
+from bertlab.training.runs import evaluate
 from bertlab.training.steps import accumulate_gradients, adamw
 from course.feedback import ex08_pretraining as check
 from course.feedback.checks import CheckFailed

@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from bertlab.finetuning import answers, features, heads, scores, tagging
+from bertlab.finetuning import answers, heads, scores, tagging
 from bertlab.finetuning.heads import IGNORED, TokenTagger
 from bertlab.model import Bert, BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI
@@ -34,8 +34,8 @@ def tokenizer():
 
 def test_the_solutions_features_are_the_librarys(solution):
     states = torch.randn(7, 2, 5, 3, generator=torch.Generator().manual_seed(1)).unbind()
-    for how in (*features.MIXES, *range(7)):
-        expected = features.layer_features(states, how)
+    for how in (*heads.MIXES, *range(7)):
+        expected = heads.layer_features(states, how)
         assert torch.equal(solution["layer_features"](states, how), expected)
 
 

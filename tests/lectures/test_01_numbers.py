@@ -4,7 +4,7 @@ from operator import add
 
 from bertlab.model import BertConfig
 from bertlab.tokenizers.bpe import count_pairs, merge_pair
-from bertlab.tokenizers.fast_corpus import AT_ONCE
+from bertlab.tokenizers.fast import AT_ONCE
 from tests.lectures.conftest import functions_of
 
 WORDS = {"cost": 2, "best": 2, "menu": 1, "men": 1, "camel": 1}

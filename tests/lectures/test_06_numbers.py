@@ -14,7 +14,7 @@ from scipy.stats import norm
 from torch.nn import functional as F
 
 from bertlab import data
-from bertlab.data.hub_models import hub_model
+from bertlab.data.published import hub_model
 from bertlab.model import BertConfig, count_parameters
 from tests.lectures import sizes
 

@@ -8,7 +8,7 @@ from transformers import BertConfig as ReferenceConfig
 from transformers import BertForQuestionAnswering, BertForSequenceClassification
 
 from benchmarks.bench_finetuning import Plan
-from bertlab.data.hub_models import hub_model
+from bertlab.data.published import hub_model
 from tests.lectures import sizes
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertForPreTraining
 
-from bertlab.data.hub_models import hub_model
+from bertlab.data.published import hub_model
 from bertlab.model import BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.training.runs import read_metrics

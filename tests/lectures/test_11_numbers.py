@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import log_softmax
 
 from bertlab import data
-from bertlab.data.hub_models import hub_model
+from bertlab.data.published import hub_model
 from course.experiments.labels import labelled
 from tests.conftest import ROOT
 

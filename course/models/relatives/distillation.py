@@ -22,9 +22,8 @@ from bertlab.model.bert import evaluation_mode
 from bertlab.model.heads import BertForPreTraining
 from bertlab.pretraining.batches import Batch, Batches
 from bertlab.pretraining.losses import mlm_loss
-from bertlab.training.evaluation import evaluate
 from bertlab.training.loop import TrainingConfig
-from bertlab.training.runs import Row
+from bertlab.training.runs import Row, evaluate
 from course.models.relatives.training import Losses, train
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.bert import Bert, initialise
+from bertlab.model.bert import Bert, draw_weights
 from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
@@ -135,7 +135,7 @@ class PermutationLanguageModel(nn.Module):
         generator = torch.Generator().manual_seed(seed)
         with torch.random.fork_rng(devices=[]):
             self.head = MaskedLanguageModelHead(config)
-        initialise(self.head, generator)
+        draw_weights(self.head, generator)
         self.asked = nn.Parameter(0.02 * torch.randn(config.d_model, generator=generator))  # w
 
     def forward(

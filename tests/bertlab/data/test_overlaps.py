@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.overlaps import known_passages, passages, without_passages
+from bertlab.data.prepared import known_passages, passages, without_passages
 
 SENTENCE = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=5).map(" ".join)
 TEXTS = st.lists(st.lists(SENTENCE, max_size=5), max_size=4)

@@ -9,8 +9,15 @@ import pytest
 
 from bertlab.data import documents, split
 from bertlab.data import prepared as module
-from bertlab.data.overlaps import known_passages, passages, without_passages
-from bertlab.data.prepared import open_corpus, own_path, prepare_corpus, read_tokenizer
+from bertlab.data.prepared import (
+    known_passages,
+    open_corpus,
+    own_path,
+    passages,
+    prepare_corpus,
+    read_tokenizer,
+    without_passages,
+)
 from bertlab.tokenizers import WordPiece
 
 PREPARE = {"vocab_size": 300, "progress": False}

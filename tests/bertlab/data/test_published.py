@@ -29,8 +29,7 @@ from safetensors.torch import save
 from bertlab import data
 from bertlab.data import DataError, fetch_published
 from bertlab.data.__main__ import main
-from bertlab.data.hub_models import HUB_MODELS, HubFile, HubModel
-from bertlab.data.published import published
+from bertlab.data.published import HUB_MODELS, HubFile, HubModel, published
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import COPIES, load_pretrained, tensor_shapes
 from bertlab.tokenizers.files import load_tokenizer
@@ -381,7 +380,7 @@ def test_another_server_is_named_by_the_environment(hub, tmp_path):
     program = f"""
 import sys
 from bertlab.data.__main__ import main
-from bertlab.data.hub_models import *
+from bertlab.data.published import *
 HUB_MODELS["bert-random"] = {HUB_MODELS["bert-random"]!r}
 assert "huggingface_hub" not in sys.modules, "it is imported when it is needed"
 sys.exit(main(["fetch", "bert-random"]))"""

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from bertlab.finetuning.features import feature_size, layer_features
+from bertlab.finetuning.heads import feature_size, layer_features
 from bertlab.model import Bert, BertConfig
 from tests.bertlab.refusals import rejected
 

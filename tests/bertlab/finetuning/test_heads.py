@@ -5,8 +5,13 @@ import torch
 import transformers
 from torch.nn import functional as F
 
-from bertlab.finetuning.features import layer_features
-from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
+from bertlab.finetuning.heads import (
+    IGNORED,
+    SequenceClassifier,
+    SpanAnswerer,
+    TokenTagger,
+    layer_features,
+)
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
 from tests.bertlab.refusals import rejected

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from bertlab.finetuning.texts import (
     batches_by_length,
     check_encodings,
-    check_fits,
     collate,
     encode_texts,
 )
 from bertlab.model import Bert, BertConfig
+from bertlab.model.checks import check_fits
 from bertlab.tokenizers import WordPiece
 from tests.bertlab.refusals import rejected
 
@@ -117,10 +117,10 @@ def test_with_a_generator_batches_are_drawn_from_all_texts_whatever_their_length
 
 def test_a_tokenizer_of_another_model_and_encodings_that_it_cannot_read_are_rejected():
     size, tiny = len(WORDPIECE.vocab), BertConfig.tiny
-    check_fits(WORDPIECE, tiny(vocab_size=size))
+    check_fits("f", WORDPIECE, tiny(vocab_size=size))
     for other in (size - 1, size + 1):
         message = f"vocab_size={other} .* got {size}; do they belong"
-        rejected(message, check_fits, WORDPIECE, tiny(vocab_size=other))
+        rejected(message, check_fits, "f", WORDPIECE, tiny(vocab_size=other))
     encodings = encode("a", "a book")
     high, long = max(encodings[1].ids), len(encodings[1])
     check_encodings("f", encodings, tiny(vocab_size=high + 1, max_length=long))

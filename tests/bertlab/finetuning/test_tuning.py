@@ -11,14 +11,14 @@ import pytest
 import torch
 
 from bertlab.finetuning.heads import IGNORED, SequenceClassifier, SpanAnswerer, TokenTagger
-from bertlab.finetuning.targets import (
+from bertlab.finetuning.texts import (
     TuningData,
     batch_of,
     check_data,
+    encode_texts,
     label_numbers,
     labelled_data,
 )
-from bertlab.finetuning.texts import encode_texts
 from bertlab.finetuning.tuning import TuningConfig, fine_tune, predict, score
 from bertlab.model import Bert, BertConfig
 from bertlab.tokenizers import WordPiece

@@ -119,7 +119,7 @@ def test_a_translations_queries_and_keys_give_its_attentions(transformer, kind):
 
 
 def test_models_tokenizers_texts_and_ids_that_do_not_fit_are_named(bert, transformer, tokenizer):
-    rejected("as many tokens .* 11; got 10", trace, bert, tokenizer_of(WORDS[:-1]), "the cat")
+    rejected("vocab_size=11 tokens .* got 10", trace, bert, tokenizer_of(WORDS[:-1]), "the cat")
     rejected("model must be a Bert.*got Transformer", trace, transformer, tokenizer, "the cat")
     rejected("text must be 1 to 16 tokens long.*got 17", trace, bert, tokenizer, "the " * 15)
     rejected("must be a Transformer; got Bert", trace_translation, bert, [1], [2])

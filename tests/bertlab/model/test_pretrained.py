@@ -356,7 +356,7 @@ def test_a_vocabulary_of_another_size_is_rejected(kind, folder, tmp_path):
     (folder / "vocab.txt").write_text("\n".join(WORDS[:-1]) + "\n")
     assert_refused(folder, kind, r"vocab.txt must have vocab_size=10 lines; got 9")
     tokenizer = WordPiece.from_vocab(folder / "vocab.txt")
-    with pytest.raises(ValueError, match=r"tokenizer must have vocab_size=12 words .* got 9"):
+    with pytest.raises(ValueError, match=r"tokenizer must have vocab_size=12 tokens .* got 9"):
         save_pretrained(kind(BertConfig(12, 24, 3, 4, 40)), tmp_path / "new", tokenizer)
     assert not (tmp_path / "new").exists()
 

@@ -15,14 +15,14 @@ from bertlab.model.heads import fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, BERTLAB_MINI_PLANTED
 from bertlab.pretraining.pairs import SAME_CORPUS, SAME_DOCUMENT
 from bertlab.tokenizers.wordpiece import WordPiece
-from bertlab.training.evaluation import (
+from bertlab.training.runs import (
     answers,
     corpora_of_pairs,
     evaluate,
+    read_metrics,
     read_rows,
     with_negatives,
 )
-from bertlab.training.runs import read_metrics
 from course.publishing.measure_weights import OTHER_KINDS, data_of, held_out_data
 from tests.conftest import ROOT, fetched
 

@@ -14,8 +14,13 @@ from bertlab.finetuning.scores import answer_scores, entity_f1, exact_match
 from bertlab.finetuning.sentence_objectives import train_pairs
 from bertlab.finetuning.sentences import SentenceEncoder, batches_of_one_length
 from bertlab.finetuning.tagging import tag_names
-from bertlab.finetuning.targets import TuningData, label_numbers, labelled_data
-from bertlab.finetuning.texts import batches_by_length, encode_texts
+from bertlab.finetuning.texts import (
+    TuningData,
+    batches_by_length,
+    encode_texts,
+    label_numbers,
+    labelled_data,
+)
 from bertlab.finetuning.tuning import TuningConfig, predict
 from bertlab.interpretability.probing import control_labels, probe
 from bertlab.model import Bert, BertConfig

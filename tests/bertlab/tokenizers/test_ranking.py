@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bertlab import data
 from bertlab.parts import plain
-from bertlab.tokenizers import WordPiece, count_words, fast_corpus
+from bertlab.tokenizers import WordPiece, count_words, fast
 from bertlab.tokenizers.bpe import count_pairs, learn_merges
 from bertlab.tokenizers.wordpiece import first_pieces, gain, glue, learn_pieces, likelihood
 
@@ -192,7 +192,7 @@ def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkey
     draw = random.Random(18)
     for _ in range(600):
         # Joined in a loop, or all at once, as the frequent pairs of large corpora are.
-        monkeypatch.setattr(fast_corpus, "AT_ONCE", draw.choice([1, 60]))
+        monkeypatch.setattr(fast, "AT_ONCE", draw.choice([1, 60]))
         runs = [draw.choice("ab") * draw.randint(1, 5) for _ in range(12)]
         texts = " ".join("".join(draw.sample(runs, draw.randint(1, 3))) for _ in range(4))
         words, vocab = in_pieces(count_words([texts]))

@@ -25,10 +25,9 @@ from bertlab.pretraining.batches import ShortFirst
 from bertlab.pretraining.pairs import Negatives
 from bertlab.training import command, runs
 from bertlab.training.command import RunSettings
-from bertlab.training.evaluation import evaluate, read_rows
 from bertlab.training.fast import local_device
 from bertlab.training.loop import TrainingConfig
-from bertlab.training.runs import read_metrics
+from bertlab.training.runs import evaluate, read_metrics, read_rows
 from bertlab.training.start import STARTS
 from tests.bertlab.training.test_checkpoints import flip
 from tests.conftest import ROOT

@@ -11,7 +11,7 @@ from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.batches import Batch, PretrainingData
 from bertlab.tokenizers import WordPiece
-from bertlab.training.evaluation import Evaluation, evaluate
+from bertlab.training.runs import Evaluation, evaluate
 from tests.bertlab.refusals import rejected
 from tests.small_models import random_weights
 

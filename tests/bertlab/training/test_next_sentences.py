@@ -11,7 +11,7 @@ from bertlab.data.token_store import write_corpora
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.pairs import SAME_CORPUS, SAME_DOCUMENT
-from bertlab.training.evaluation import next_sentence_rows, read_rows, save_rows, with_negatives
+from bertlab.training.runs import next_sentence_rows, read_rows, save_rows, with_negatives
 from tests.bertlab.pretraining.numbered_stores import (
     N_SPECIAL,
     document_of,

@@ -6,7 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from bertlab.model import BertConfig, BertForPreTraining
+from bertlab.model import Bert, BertConfig, BertForPreTraining
+from bertlab.training.command import RunSettings, initial_model
+from bertlab.training.loop import TrainingConfig
 from bertlab.training.start import OFFSETS, STARTS, initial_weights, neighbours_start, plain_start
 from tests.small_models import assert_the_seed_decides, weights
 
@@ -45,6 +47,36 @@ def test_in_initial_weights_only_positions_differ_and_are_waves_of_that_size():
         angle = at / 10_000 ** (2 * pair / 48)
         wave = [size * math.sin(angle), size * math.cos(angle)]
         assert position[at, 2 * pair : 2 * pair + 2].tolist() == pytest.approx(wave, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        lambda: Bert(BertConfig.tiny(vocab_size=300)),
+        lambda: BertForPreTraining(BertConfig.tiny(vocab_size=300)),
+        lambda: initial_model(RunSettings("books", TrainingConfig(1), "tiny"), 300),
+    ],
+    ids=["an encoder", "a model", "a run"],
+)
+def test_each_weight_is_drawn_once(new, monkeypatch):
+    drawn = []
+    for name in ("normal_", "uniform_"):
+        draw = getattr(torch.Tensor, name)
+
+        def noted(tensor, *args, draw=draw, **kwargs):
+            drawn.append(0 if tensor.is_meta else tensor.numel())
+            return draw(tensor, *args, **kwargs)
+
+        monkeypatch.setattr(torch.Tensor, name, noted)
+    model = new()
+    assert sum(drawn) == sum(p.numel() for p in model.parameters() if p.ndim > 1)
+
+
+def test_a_run_begins_with_the_weights_of_its_start():
+    settings = RunSettings("books", TrainingConfig(1, seed=2), "tiny", start="neighbours")
+    plain = BertForPreTraining(settings.model_config(300))
+    wanted = weights(neighbours_start(plain, 2))
+    assert torch.equal(weights(initial_model(settings, 300)), wanted)
 
 
 def test_the_seed_determines_the_weights_and_no_global_state_changes():

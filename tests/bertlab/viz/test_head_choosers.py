@@ -12,7 +12,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 
 from bertlab.viz import head_maps
-from bertlab.viz.heat_tables import heat_colours, pack_roots, table_height
+from bertlab.viz.head_choosers import heat_colours, pack_roots, table_height
 from tests.bertlab.refusals import rejected
 from tests.bertlab.viz.conftest import even
 from tests.small_models import random_attention

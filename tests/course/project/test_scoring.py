@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import torch
 
-from bertlab.data.overlaps import known_passages
+from bertlab.data.prepared import known_passages
 from bertlab.interpretability.probing import word_vectors as reference_vectors
 from bertlab.interpretability.traces import trace
 from bertlab.model import BertConfig, BertForPreTraining

@@ -12,8 +12,8 @@ from torch.nn import functional as F
 
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.losses import mlm_loss
-from bertlab.training.evaluation import evaluate
 from bertlab.training.loop import TrainingConfig
+from bertlab.training.runs import evaluate
 from course.experiments.layer_matching import LayerMatching
 from course.models.relatives.distillation import (
     PUBLISHED,
