@@ -166,7 +166,7 @@ class Tab:
         return self.frame(title, number)
 
 
-def cut_network(context, asked):
+def note_requests(context, asked):
     """`asked` gets the addresses of requests that would leave this machine.
 
     Chromium itself finds no other name (`chromium` above). Nothing is routed through Python: each
@@ -200,7 +200,7 @@ def tab(chromium, keep_screenshot):
     context = chromium.new_context(viewport={"width": 1100, "height": 900}, color_scheme="null")
     context.set_default_timeout(PATIENCE)
     opened = Tab(context.new_page())
-    cut_network(context, opened.asked)
+    note_requests(context, opened.asked)
 
     def listen(message):
         if message.type == "error" and not NOT_OURS.search(message.text):
