@@ -1,6 +1,7 @@
 """Shared by all tests: reading notebooks as code, which corpora are there, several workers."""
 
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ LONGEST = (  # files, after the lectures
     *EXERCISES,
 )
 LONG = ("slow", "notebooks", "browser")  # markers
+ALL_LONG = re.compile(rf"^pytestmark = (\[\s*)?pytest\.mark\.({'|'.join(LONG)})\b", re.MULTILINE)
 
 # The same examples in every run, and no deadline: speed is not what these tests are about.
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=60)
@@ -97,6 +99,15 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 
 
+def pytest_ignore_collect(collection_path, config):
+    """`make quick` does not even import a file whose tests are all long, with all that it needs."""
+    if collection_path.suffix == ".py" and all(
+        f"not {marker}" in config.option.markexpr for marker in LONG
+    ):
+        return bool(ALL_LONG.search(collection_path.read_text(encoding="utf-8"))) or None
+    return None
+
+
 def pytest_collection_modifyitems(items):
     def turn(item):
         file, long = item.nodeid.split("::")[0], any(map(item.get_closest_marker, LONG))
@@ -110,7 +121,7 @@ def pytest_report_header(config):
     named = config.args_source is pytest.Config.ArgsSource.ARGS
     if named or config.option.keyword or config.option.markexpr:
         return None
-    return "everything: about 40 minutes on two idle cores; `make quick`: little more than one"
+    return "everything: about 40 minutes on two idle cores; `make quick`: one"
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -100,6 +100,7 @@ def test_the_readme_shows_the_stored_results(kept):
     assert f"{mean(spam):.3f} ± {stdev(spam):.3f}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.corpora
 def test_stored_results_are_reproduced(kept):
     before = {(r["name"], r["seed"], r["who"]): r["score"] for r in kept}

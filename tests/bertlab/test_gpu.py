@@ -178,6 +178,7 @@ def test_pre_training_mixes_no_devices():
     on_both(work)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])
 def test_a_training_resumes_on_this_or_another_device(tmp_path, first, second):
     def stopped(row):
@@ -192,6 +193,7 @@ def test_a_training_resumes_on_this_or_another_device(tmp_path, first, second):
         assert pre_trained(second, tmp_path, config)[1] == pytest.approx(expected[2:], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_dropout_draws_on_the_gpu_and_its_random_state_is_restored():
     with fake_gpu() as gpu:
         gpu["get_rng_state"].return_value = "before"

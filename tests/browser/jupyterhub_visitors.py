@@ -4,7 +4,7 @@ import nbformat
 from playwright.sync_api import expect
 
 from tests.browser import jupyterhub_box
-from tests.browser.conftest import Tab, cut_network
+from tests.browser.conftest import Tab, note_requests
 
 NAME = "ex04_attention"
 SLOW = 300_000  # milliseconds: a server starts, or a notebook runs, on two busy cores
@@ -13,7 +13,7 @@ SLOW = 300_000  # milliseconds: a server starts, or a notebook runs, on two busy
 def log_in(chromium, server, name, password):
     context = chromium.new_context(viewport={"width": 1200, "height": 850})
     visitor = Tab(context.new_page())
-    cut_network(context, visitor.asked)
+    note_requests(context, visitor.asked)
     visitor.page.set_default_timeout(SLOW)
     visitor.page.goto(server.address)
     visitor.page.fill("#username_input", name)

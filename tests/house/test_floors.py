@@ -107,6 +107,7 @@ def imports_tests(source):
     return any(name.split(".")[0] == "tests" for name in (*imported(source), *named))
 
 
+@pytest.mark.slow
 def test_nothing_imports_the_tests_and_an_import_would_be_noticed():
     rooms = ("bertlab", "course", "benchmarks", "solutions")
     modules = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]

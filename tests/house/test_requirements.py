@@ -163,6 +163,7 @@ def test_what_a_room_imports_is_required_by_its_extra(imports_by_room):
     assert missing == {}
 
 
+@pytest.mark.slow
 def test_what_is_required_is_imported_or_has_a_reason(imports_by_room):
     lines = expand("bertlab-course[test,peers]")
     asked = {canonicalize_name(Requirement(line).name) for line in lines}

@@ -75,6 +75,7 @@ def length(function):
     return function.end_lineno - function.lineno + 1 - said * (first.end_lineno - first.lineno + 1)
 
 
+@pytest.mark.slow
 def test_long_functions_are_known_with_the_reason():
     found = {}
     for path in [*(ROOT / "bertlab").rglob("*.py"), *(ROOT / "course").rglob("*.py")]:
@@ -86,6 +87,7 @@ def test_long_functions_are_known_with_the_reason():
     assert long == LONG.keys()
 
 
+@pytest.mark.slow
 def test_a_module_with_a_single_importer_beside_it_says_why_it_is_not_part_of_it():
     users = {}
     for house in ("bertlab", "course", "benchmarks"):

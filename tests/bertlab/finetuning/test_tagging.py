@@ -50,6 +50,7 @@ def scores_for(targets):
     return logits
 
 
+@pytest.mark.slow
 @given(texts, tokenizers, st.booleans(), st.data())
 @example("[MASK]\u0301 e\u0301[CLS]", CASED, True, None)
 @example("\u200bplay\u200b \u200b 한국", UNCASED, False, None)

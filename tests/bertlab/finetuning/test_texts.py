@@ -81,6 +81,7 @@ def test_a_batch_is_padded_on_the_right_to_its_longest_text():
     Bert(BertConfig(len(WORDPIECE.vocab), 8, 1, 1, 8, max_length=32))(*batch)  # it can be read
 
 
+@pytest.mark.slow
 @given(
     lengths=st.lists(st.integers(1, 50), max_size=80),
     batch_size=st.integers(1, 9),

@@ -76,6 +76,7 @@ symbols = st.text("ab", min_size=1, max_size=4)
 merges_in_any_order = st.lists(st.tuples(symbols, symbols), unique_by="".join, max_size=12)
 
 
+@pytest.mark.slow
 @given(merges=merges_in_any_order, word=st.text("ab", max_size=40))
 def test_merges_listed_in_any_order_are_replayed_like_hugging_faces(merges, word):
     symbols = dict.fromkeys(["a", "b"])

@@ -110,6 +110,7 @@ def test_stories_have_the_requested_number_of_sentences_or_are_rejected():
         pairs(0, seed=0)
 
 
+@pytest.mark.slow
 def test_places_change_with_the_probability_of_the_world():
     told = stories(2000, seed=5, sentences=(2, 2))
     both = [[set(sentence.split()) & set(PLACES) for sentence in story] for story in told]
