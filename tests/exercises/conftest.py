@@ -1,15 +1,8 @@
-"""Fixtures for the tests of assignments: a solved source, and a shorter dry run of the project."""
+"""Fixtures for the tests of one assignment: its solved source."""
 
 import pytest
 
-from course.feedback import ex13_project
 from tests.conftest import ROOT, read_page
-
-
-@pytest.fixture(autouse=True)
-def short_dry_run(monkeypatch):
-    """Exercise 13 is checked some forty times: half the training tells the same mistakes."""
-    monkeypatch.setattr(ex13_project, "DRY_SECONDS", ex13_project.DRY_SECONDS / 2)
 
 
 @pytest.fixture(scope="module")
