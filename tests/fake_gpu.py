@@ -14,7 +14,11 @@ from unittest.mock import DEFAULT, patch
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode, return_and_correct_aliasing
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _disable_current_modes,
+    return_and_correct_aliasing,
+)
 from torch.utils._pytree import tree_leaves, tree_map
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
@@ -141,7 +145,11 @@ class Uploads(TorchFunctionMode):
             return wrapped(function(args[0].on_cpu, *args[1:], **kwargs))
         if name in ("__getitem__", "__setitem__") and isinstance(args[0], GpuTensor):
             args = (args[0], with_tensors(args[1]), *args[2:])
-        if kwargs.get("device") is not None and torch.device(kwargs["device"]).type == GPU.type:
+        device = None if kwargs.get("device") is None else torch.device(kwargs["device"])
+        if device == torch.device("meta"):  # asked for by us, not by PyTorch inside an operation
+            with _disable_current_modes():
+                return function(*args, **kwargs)
+        if device is not None and device.type == GPU.type:
             check_generator(name, kwargs)
             return Upload.apply(function(*args, **kwargs | {"device": CPU}))
         return function(*args, **kwargs)
