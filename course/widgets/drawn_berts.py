@@ -111,8 +111,14 @@ def drawn_bert(lit: str | None = None) -> Frame:
     while drawing != "bert":
         opened.add(drawing)
         drawing = PARTS[drawing].drawing
-    said = _words() + (f" Lit: {PARTS[lit].title}." if lit else "")
-    return _page("BERT, drawn", said, opened, {lit} if lit else set())
+    names = {box: part.name for box, part in PARTS.items()}
+    return _page(
+        "BERT",
+        "",
+        _drawings(opened, {lit} if lit else set(), names),
+        "Names: without <code>bertlab.</code> in front.",
+        _words() + (f" Lit: {PARTS[lit].title}." if lit else ""),
+    )
 
 
 def written_bert(yours: Collection[str], note: str) -> Frame:
@@ -135,38 +141,35 @@ def written_bert(yours: Collection[str], note: str) -> Frame:
         f"{'<br>'.join(['', *marked(names)])}</li>"
         for title, names in AROUND.items()
     )
-    said = f"{note} Yours: {', '.join(yours) or 'none yet'}."
     first = f'<section><h2>From text to a step</h2><ol class="around">{around}</ol></section>'
     opened = {"bert", *(PARTS[box].drawing for box in IN_BOXES)}
-    return _page("Your BERT, drawn", said, opened, lit, last_lines, note, first)
+    return _page(
+        "Your BERT",
+        f"<p>{html.escape(note)}</p>",
+        first + _drawings(opened, lit, last_lines),
+        "",
+        f"{note} Yours: {', '.join(yours) or 'none yet'}.",
+    )
 
 
-def _page(
-    title: str,
-    alt: str,
-    opened: set[str],
-    lit: set[str],
-    last_lines: Mapping[str, str] | None = None,
-    note: str = "",
-    first: str = "",
-) -> Frame:
-    """The drawings; last_lines: of the boxes, instead of names in the library."""
-    names = {box: part.name for box, part in PARTS.items()}
-    lines = names if last_lines is None else last_lines
-    inside = "".join(_section(drawing, opened, lit, lines) for drawing in DRAWINGS)
-    below = "Names: without <code>bertlab.</code> in front." if last_lines is None else ""
+def _page(heading: str, above: str, drawings: str, below: str, alt: str) -> Frame:
     return frame(
-        f"<h1>{title.removesuffix(', drawn')}</h1>{f'<p>{html.escape(note)}</p>' if note else ''}"
+        f"<h1>{heading}</h1>{above}"
         '<p class="note how">A box with ▸ opens: click it, or Tab and Enter; Escape closes.</p>'
-        f'<div class="drawings">{first}{inside}</div><p class="note">B sequences of L tokens, '
+        f'<div class="drawings">{drawings}</div><p class="note">B sequences of L tokens, '
         "D = d_model, H heads, d_head = D / H, N layers, C classes. Algorithms: "
         f"Phuong & Hutter (2022); in brackets what BERT adds. {below}</p>",
-        title=title,
+        title=f"{heading}, drawn",
         alt=alt,
         css=read_asset("drawn_bert.css", __package__),
         scripts=[read_asset("drawn_bert.js", __package__)],
         height=520,
     )
+
+
+def _drawings(opened: set[str], lit: set[str], last_lines: Mapping[str, str]) -> str:
+    """All of them; last_lines: the text at the bottom of each box."""
+    return "".join(_section(drawing, opened, lit, last_lines) for drawing in DRAWINGS)
 
 
 def _words() -> str:

@@ -170,7 +170,7 @@ def note_requests(context, asked):
     """`asked` gets the addresses of requests that would leave this machine.
 
     Chromium itself finds no other name (`chromium` above). Nothing is routed through Python: each
-    file of JupyterLab would wait for it, and be compiled anew in each tab.
+    file of JupyterLab would wait for it, and be compiled again in each tab.
     """
 
     def note(request):
