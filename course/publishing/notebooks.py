@@ -20,7 +20,7 @@ from bertlab._files import write_atomically
 from course import ROOT
 
 KEPT_IN_CELLS = ("bertlab", "nbgrader", "slideshow", "tags")
-FOR_REFERENCE = re.compile("What the papers? say|Sources")
+FOR_REFERENCE = re.compile("What the papers? say|Further|Sources")
 FURTHER = "Further: the core path continues without this section."
 PROOF = "# Numbers of this section, checked"
 FOLDED = {"proof", "folded"}  # tags

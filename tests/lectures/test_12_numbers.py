@@ -101,8 +101,8 @@ def test_soft_targets_by_pytorch(temperature, expected):
 
 def test_sizes_that_proofs_of_the_page_assert_or_papers_report(states):
     states("""
-        *40 % smaller* ... 7.5 times smaller and 9.4 times faster ... | section 5: 40 % smaller, 60
-        % faster, 97 % of the score ... the BERT for 15 % of them ... | section 6: 7.5 times
+        *40 % smaller* ... 7.5 times smaller and 9.4 times faster ... | section 4: 40 % smaller, 60
+        % faster, 97 % of the score ... the BERT for 15 % of them ... | section 8: 7.5 times
         smaller, 9.4 times faster ... model keeps 97 % of the teacher's ... DistilBERT: 6 of 12
         layers leave ... 66 million of 110 million ... 4 layers of 312 dimensions ... 175 billion
         parameters, 500 times BERT-large ... 12 decoder blocks of 768 dimensions ... 18 million

@@ -100,7 +100,11 @@ def test_the_core_path_needs_no_code_of_optional_sections(path):
     for cell in page.cells:  # the book folds a section that says so
         says = re.match(rf"#+ .*\n\n\*{FURTHER}\*\n", cell.source) is not None
         assert says == ("further" in cell.metadata.get("tags", ())), cell.id
-    on_path, further = {cell.id for cell in core(page.cells)}, set()
+    path = list(core(page.cells))
+    on_path, further = {cell.id for cell in path}, set()
+    last = max(page.cells.index(cell) for cell in path)
+    folded = [n for n, cell in enumerate(page.cells) if "further" in cell.metadata.get("tags", ())]
+    assert all(n > last for n in folded), "what is further comes after the core, as one list"
     for cell in page.code:
         made, needed = names_of(cell.source)
         if cell.id in on_path:
@@ -137,13 +141,14 @@ def test_a_lecture_has_the_parts_that_readers_rely_on(path):
     assert isinstance(ast.parse(page.code[0].source).body[0], ast.Import | ast.ImportFrom)
     headings = re.findall(r"^## (.*)", page.prose, re.MULTILINE)
     assert any("What the paper says" in heading for heading in headings)
-    assert page.cells[-2].source.lstrip().startswith("## ")
-    assert "Recap" in headings[-2]
-    for part in ("**New in the glossary**", "**Exercise**", "**Next**"):
-        assert part in page.cells[-2].source
-    led_on = r"Exercise\*\*: (none|\[ex\d\d_\w+\]\(\.\./exercises/)", r"Next\*\*: (this|\[lecture)"
-    assert all(re.search(rf"\*\*{link}", page.cells[-2].source) for link in led_on)
     assert headings[-1] == "Sources"
+    further = headings[-2] == "Further"
+    (recap,) = [cell.source for cell in page.cells if cell.source.startswith("## Recap")]
+    assert headings[-2 - further] == "Recap"
+    for part in ("**New in the glossary**", "**Exercise**", "**Next**"):
+        assert part in recap
+    led_on = r"Exercise\*\*: (none|\[ex\d\d_\w+\]\(\.\./exercises/)", r"Next\*\*: (this|\[lecture)"
+    assert all(re.search(rf"\*\*{link}", recap) for link in led_on)
     assert 2 <= len(re.findall(r"<summary>(?![A-E]\. |<b>Where)", page.prose)) <= 6
     assert page.prose.count("<details>") == page.prose.count("</details>")
 
