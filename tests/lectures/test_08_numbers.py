@@ -11,6 +11,7 @@ import shlex
 import torch
 
 from bertlab import data
+from bertlab.model import BertConfig
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.masking import MASKED_SHARE, RANDOM_SHARE
 from bertlab.training import command
@@ -20,12 +21,9 @@ from tests.lectures import sizes
 
 def test_what_the_proofs_of_the_page_assert(states):
     states(r"""
-        $\ln 2000 = 7.60$ nats ... (3, 4) has length 5 and becomes (0.6, 0.8) ... $2 \cdot
-        10^{-3}$ (twenty times BERT's ... about, 80 % are ... `[MASK]`, 10 % are unchanged,
-        and 10 % are swapped ... what the 10 % unchanged words ... account the 10 % of the
-        chosen words ... among 32 tokens, and a quarter of that among 128 ... It keeps 61 %
-        of itself ... $0.02 \cdot \sqrt{768} = 0.55$ ... with our 128 it would be only 0.23
-        ... losses (1, 3) and (5): the mean of all three is 3 ... the mean of the means 2
+        $\ln 2000 = 7.60$ nats ... (3, 4) has length 5 and becomes (0.6, 0.8) ... about, 80 % are ... `[MASK]`, 10 % are unchanged,
+        and 10 % are swapped ... what the 10 % unchanged words ... It keeps 61 %
+        of itself ... $0.02 \cdot \sqrt{768} = 0.55$ ... losses (1, 3) and (5): the mean of all three is 3 ... the mean of the means 2
         and 5 is 3.5 ... 7.4 million tokens per minute ... **6 operations per parameter and
         token**
     """)
@@ -33,6 +31,9 @@ def test_what_the_proofs_of_the_page_assert(states):
     states(rf"505,000) / 990,000 = {rate}$, so ${rate} \cdot 10^{{-4}}$")
     assert (MASKED_SHARE, RANDOM_SHARE) == (0.8, 0.1)
     states(f"clipping at {TrainingConfig(1).clip}")
+    assert round(4e-3 / 1e-4) == 40
+    states(r"a learning rate of $4 \cdot 10^{-3}$ (forty times BERT's")
+    states(f"A BERT-tiny (2 layers, {BertConfig.tiny(vocab_size=9).d_model} dimensions)")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
@@ -43,7 +44,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         ... BERT's batches have 256 sequences ... 40 % of the words masked instead of 15 %
         ... a little less than 15 % is masked ... The evaluation masks 15 %, as always ...
         the head for 15 % of the tokens ... With 90 % of the steps at length ... the last 10
-        % at 512 ... 128 tokens for 90 % of its steps, then 512 ... (800 million words) and
+        % at 512 ... (800 million words) and
         English Wikipedia (2,500 million) ... (160 GB), batches of 8,000 sequences ... large
         batches (4,096 sequences) ... rounded to 128,000, "about 40 epochs" of its 3.3
         billion words ... 4 Cloud TPUs in a Pod (16 chips) ... 16 Cloud TPUs (64 chips) ...
@@ -98,9 +99,9 @@ def test_how_bertlab_mini_was_trained(states):
     made = json.loads((BERTLAB_MINI / "training.json").read_text(encoding="utf-8"))
     longest, words = made["max_length"], made["vocab_size"]
     assert (made["short_first"], made["training"]["learning_rate"]) == (0.25, 1e-3)
-    states(f"per batch, then {longest} (`--short-first ... always have {longest} tokens")
-    states(f"It has {words:,} tokens, ours ... learning rate than BERT's ($10^{{-3}}$)")
-    states(f"positions from {longest // 4} on")
+    states(f"steps, then {longest}, which may ... the held-out pairs have {longest} tokens")
+    states(f"has {words:,} tokens. Where ... learning rate than BERT's ($10^{{-3}}$)")
+    states(f"{longest // 4} tokens for a quarter ... never seen a position beyond {longest // 4}")
 
 
 def test_what_the_planted_model_said_and_when(its_lecture, states):
@@ -108,4 +109,4 @@ def test_what_the_planted_model_said_and_when(its_lecture, states):
     (steps,) = re.findall(r"^steps = (\d+)$", code, re.MULTILINE)
     every = min(re.findall(r"evaluate_every=(\d+)", code))
     states(f"After {every} steps: *the* ... After {steps}: *there was")
-    states("Find a gap that it fills with more than 90 %")
+    states("Find a word of which it is more than 90 % sure")
