@@ -1,4 +1,4 @@
-"""What a reader of each lecture sees: `python -m tests.lectures.counts`.
+"""What a reader of each lecture sees, and how long it takes: `python -m tests.lectures.counts`.
 
 Lines of code are those that are neither blank nor folded. A plotting line is one of a call of
 `viz` or of a flipbook; a silent cell neither shows something nor defines or imports anything; the
@@ -6,6 +6,7 @@ core path is what `course.publishing.notebooks.core` leaves, without folded answ
 """
 
 import ast
+import math
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ from tests.conftest import ROOT, Page, read_page
 
 DRAWN = re.compile(r"viz\.\w+|widgets\.\w*flipbook\w*")
 SHOWN = re.compile(rf"{DRAWN.pattern}|widgets\.\w+|display|print|\w+\.print")
+
+
+WORDS, LINE, TURN = 160, 5 / 60, 2  # words in a minute; minutes for a line of code, for a turn
 
 
 class Counts(NamedTuple):
@@ -89,6 +93,18 @@ def counts(page: Page) -> Counts:
         words=words(page.cells),
         core_words=words(core(page.cells)),
     )
+
+
+def minutes(page: Page) -> tuple[int, int]:
+    """To read the core, and all: words, visible lines of code, turns; rounded up to five."""
+    found = []
+    for cells in (list(core(page.cells)), page.cells):
+        ids = {cell.id for cell in cells}
+        code = "\n".join(cell.source for cell in visible(page) if cell.id in ids)
+        lines = sum(bool(line.strip()) for line in code.split("\n"))
+        turns = sum("**Your turn.**" in cell.source for cell in cells)
+        found.append(5 * math.ceil((words(cells) / WORDS + LINE * lines + TURN * turns) / 5))
+    return found[0], found[1]
 
 
 def lectures() -> list[Path]:

@@ -18,7 +18,7 @@ import pytest
 
 from course.publishing.notebooks import FURTHER, PROOF, core, normal_form, written_notebooks
 from tests.conftest import ROOT, read_page
-from tests.lectures.counts import counts, lectures
+from tests.lectures.counts import counts, lectures, minutes
 
 LECTURES = lectures()
 RELEASED = sorted(ROOT.glob("exercises/*/*.ipynb"))
@@ -79,6 +79,17 @@ def test_a_lecture_is_within_the_limits_of_length(path):
     assert found.plotting <= 0.06 * found.lines
     assert found.silent <= max(1, 0.05 * found.cells)
     assert found.core_words <= 3_000
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_lecture_says_how_long_it_takes(path):
+    """By 160 words a minute, 5 seconds a line of code, 2 minutes a turn (the class needs more)."""
+    page = read_page(path)
+    of_core, of_all = minutes(page)
+    assert of_core <= 60
+    more = f", {of_all} with *Further*" if of_all > of_core else ""
+    said = f"**Time** {of_core} minutes to read and play{more}; "
+    assert said in page.cells[0].source, f"the first cell must say: {said}"
 
 
 def names_of(source):
