@@ -96,9 +96,10 @@ def counts(page: Page) -> Counts:
 
 
 def minutes(page: Page) -> tuple[int, int]:
-    """To read the core, and all: words, visible lines of code, turns; rounded up to five."""
-    found = []
-    for cells in (list(core(page.cells)), page.cells):
+    """To read the core, and with what is further: words, visible code, turns; in steps of five."""
+    path, found = list(core(page.cells)), []
+    has_more = any("further" in cell.metadata.get("tags", ()) for cell in page.cells)
+    for cells in (path, page.cells if has_more else path):
         ids = {cell.id for cell in cells}
         code = "\n".join(cell.source for cell in visible(page) if cell.id in ids)
         lines = sum(bool(line.strip()) for line in code.split("\n"))
