@@ -21,10 +21,11 @@ from tests.lectures import sizes
 
 def test_what_the_proofs_of_the_page_assert(states):
     states(r"""
-        $\ln 2000 = 7.60$ nats ... (3, 4) has length 5 and becomes (0.6, 0.8) ... about, 80 % are ... `[MASK]`, 10 % are unchanged,
-        and 10 % are swapped ... what the 10 % unchanged words ... It keeps 61 %
-        of itself ... $0.02 \cdot \sqrt{768} = 0.55$ ... losses (1, 3) and (5): the mean of all three is 3 ... the mean of the means 2
-        and 5 is 3.5 ... 7.4 million tokens per minute ... **6 operations per parameter and
+        $\ln 2000 = 7.60$ nats ... (3, 4) has length 5 and becomes (0.6, 0.8) ... about, 80
+        % are ... `[MASK]`, 10 % are unchanged, and 10 % are swapped ... what the 10 %
+        unchanged words ... It keeps 61 % of itself ... $0.02 \cdot \sqrt{768} = 0.55$ ...
+        losses (1, 3) and (5): the mean of all three is 3 ... the mean of the means 2 and 5
+        is 3.5 ... 7.4 million tokens per minute ... **6 operations per parameter and
         token**
     """)
     rate = (1_000_000 - 505_000) / 990_000
