@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.model.bert import Bert, BertOutput, drawn, evaluation_mode
-from bertlab.model.checks import check_filling
+from bertlab.model.checks import check_filling, check_predict
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import LayerNorm, gelu
 from bertlab.parts import part
@@ -83,11 +83,7 @@ class BertForPreTraining(nn.Module):
 
         Raises ValueError as `Bert`, or if `predict` does not fit.
         """
-        if predict is not None and (predict.dtype != torch.bool or predict.shape != ids.shape):
-            raise ValueError(
-                f"BertForPreTraining: predict must be boolean and have the shape of ids, "
-                f"{list(ids.shape)}; got {predict.dtype} {list(predict.shape)}"
-            )
+        check_predict(ids, predict)
         encoder = self.bert(
             ids,
             segment_ids,
