@@ -58,82 +58,50 @@ class HubModel:
         return sum(file.size for file in self.files) / 1e6
 
 
+# The SHA-256, the size and the name of each file.
+BASE_UNCASED = """
+7160e1553ad2ca51d8c1cb066be533db31826e12d173824c1bb0cb1a4f187d20 570 config.json
+07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3 231508 vocab.txt
+a025160ef0431f1a392f6f050c1310f4c5d9fb6f275932dbccba73c4d214bf10 48 tokenizer_config.json
+68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3 440449768 model.safetensors
+"""
+BASE_CASED = """
+8b73abed2d67075fd3ec0f840aa53d9cccdc9169c04a7da135c07e721910ed74 570 config.json
+eeaa9875b23b04b4c54ef759d03db9d1ba1554838f8fb26c5d96fa551df93d02 213450 vocab.txt
+0f6d13e6f4da6f9e24f22ada6bc3be571123d858d7c0c05a8a7cd55a9c23c2e8 49 tokenizer_config.json
+1d8bdcee6021e2c25f0325e84889b61c2eb26b843eef5659c247af138d64f050 435755784 model.safetensors
+"""
+TINY_UNCASED = """
+508e1f01aae55d73355cbdd82609be2f43ba5a0d3428837adbe56cf8391f8b39 382 config.json
+07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3 231508 vocab.txt
+7fb69ad9f6866d8983183c930e33828f326470bf6ad8bbb2ad4ed957a92e9414 17739144 model.safetensors
+"""
+
+
+def listed(lines: str) -> tuple[HubFile, ...]:
+    """The files of a model, one per line."""
+    rows = (line.split() for line in lines.strip().split("\n"))
+    return tuple(HubFile(name, int(size), sha256) for sha256, size, name in rows)
+
+
 HUB_MODELS = {
     "bert-base-uncased": HubModel(
         "google-bert/bert-base-uncased",
         "86b5e0934494bd15c9632b12f734a8a67f723594",
         "Apache-2.0",
-        (
-            HubFile(
-                "config.json",
-                570,
-                "7160e1553ad2ca51d8c1cb066be533db31826e12d173824c1bb0cb1a4f187d20",
-            ),
-            HubFile(
-                "vocab.txt",
-                231508,
-                "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-            ),
-            HubFile(
-                "tokenizer_config.json",
-                48,
-                "a025160ef0431f1a392f6f050c1310f4c5d9fb6f275932dbccba73c4d214bf10",
-            ),
-            HubFile(
-                "model.safetensors",
-                440449768,
-                "68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3",
-            ),
-        ),
+        listed(BASE_UNCASED),
     ),
     "bert-base-cased": HubModel(
         "google-bert/bert-base-cased",
         "cd5ef92a9fb2f889e972770a36d4ed042daf221e",
         "Apache-2.0",
-        (
-            HubFile(
-                "config.json",
-                570,
-                "8b73abed2d67075fd3ec0f840aa53d9cccdc9169c04a7da135c07e721910ed74",
-            ),
-            HubFile(
-                "vocab.txt",
-                213450,
-                "eeaa9875b23b04b4c54ef759d03db9d1ba1554838f8fb26c5d96fa551df93d02",
-            ),
-            HubFile(
-                "tokenizer_config.json",
-                49,
-                "0f6d13e6f4da6f9e24f22ada6bc3be571123d858d7c0c05a8a7cd55a9c23c2e8",
-            ),
-            HubFile(
-                "model.safetensors",
-                435755784,
-                "1d8bdcee6021e2c25f0325e84889b61c2eb26b843eef5659c247af138d64f050",
-            ),
-        ),
+        listed(BASE_CASED),
     ),
     "google/bert_uncased_L-2_H-128_A-2": HubModel(  # "BERT-Tiny": Turc et al. (2019)
         "google/bert_uncased_L-2_H-128_A-2",
         "30b0a37ccaaa32f332884b96992754e246e48c5f",
         "Apache-2.0",
-        (
-            HubFile(
-                "config.json",
-                382,
-                "508e1f01aae55d73355cbdd82609be2f43ba5a0d3428837adbe56cf8391f8b39",
-            ),
-            HubFile(
-                "vocab.txt",
-                231508,
-                "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-            ),
-            HubFile(
-                "model.safetensors",
-                17739144,
-                "7fb69ad9f6866d8983183c930e33828f326470bf6ad8bbb2ad4ed957a92e9414",
-            ),
-        ),
+        listed(TINY_UNCASED),
     ),
 }
 
@@ -195,7 +163,10 @@ def fetch_published(name: str, *, progress: bool = False) -> Path:
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
-            raise _no_space(name) from error
+            raise DataError(
+                f"{name}: there is too little space in {cache_folder()}; free some, or let "
+                f"BERTLAB_DATA be a folder on another disk, and then {_what_to_run(name)}"
+            ) from error
     return folder
 
 
@@ -268,10 +239,3 @@ def _download(name: str, file: HubFile, part: Path, progress: bool) -> None:
 def _what_to_run(name: str) -> str:
     size = hub_model(name).megabytes
     return f"when online, run `python -m bertlab.data fetch {name}` ({size:.0f} MB)"
-
-
-def _no_space(name: str) -> DataError:
-    return DataError(
-        f"{name}: there is too little space in {cache_folder()}; free some, or let BERTLAB_DATA be "
-        f"a folder on another disk, and then {_what_to_run(name)}"
-    )

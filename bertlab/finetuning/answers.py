@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from bertlab.finetuning.tagging import is_dropped, with_accents
-from bertlab.tokenizers.tokenizer import Encoding, Part
+from bertlab.tokenizers.tokenizer import Encoding
 from bertlab.tokenizers.words import BERT_CHUNK
 
 Answer = tuple[int, int]  # characters of the passage: (start, end)
@@ -148,7 +148,7 @@ def windows(encoding: Encoding, max_length: int, stride: int = 128) -> list[Enco
     while starts[-1] + room < len(passage.ids):
         starts.append(starts[-1] + stride)
     return [
-        Encoding((*head, _slice(passage, start, start + room), end), encoding.token_of)
+        Encoding((*head, passage.cut(start + room, start), end), encoding.token_of)
         for start in starts
     ]
 
@@ -194,8 +194,3 @@ def _best_in_window(
 def _without_token(character: str) -> bool:
     """Whether no token represents a character: white space and dropped characters."""
     return not BERT_CHUNK.match(character) or is_dropped(character)
-
-
-def _slice(part: Part, start: int, stop: int) -> Part:
-    """Some tokens of a part, with their spans."""
-    return Part(part.ids[start:stop], lambda: part.spans()[start:stop], part.segment)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.bert import Bert, BertOutput, draw_weights
+from bertlab.model.bert import Bert, BertOutput, drawn
 from bertlab.model.config import BertConfig
 
 FOUR = 4  # last layers that are mixed
@@ -137,10 +137,9 @@ class Head(nn.Module):
         pooled = self.reads_pooled and features == POOLED
         size = bert.config.d_model if pooled else feature_size(bert.config, features)
         self.dropout = nn.Dropout(dropout)
-        with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
-            self.output = nn.Linear(size, n_outputs)
-        draw_weights(self.output, torch.Generator().manual_seed(seed))
-        self.output.to(next(bert.parameters()).device)
+        self.output = drawn(
+            lambda: nn.Linear(size, n_outputs), torch.Generator().manual_seed(seed)
+        ).to(next(bert.parameters()).device)
         self.train(bert.training)
 
     def train(self, mode: bool = True) -> "Head":

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from bertlab.finetuning.sentences import SentenceEncoder
 from bertlab.finetuning.texts import batches_by_length, collate, encode_texts
 from bertlab.finetuning.tuning import TuningConfig, tune
+from bertlab.model.bert import drawn
 from bertlab.model.checks import values_are_at_hand
 from bertlab.tokenizers.checks import check_none_missing, entries, read_texts
 from bertlab.tokenizers.tokenizer import Encoding
@@ -48,10 +49,8 @@ class SiameseClassifier(nn.Module):
         super().__init__()
         if n_classes < 2:
             raise ValueError(f"SiameseClassifier: n_classes must be at least 2; got {n_classes}")
-        with torch.random.fork_rng(devices=[]):  # PyTorch's own initial draw, which we replace
-            self.output = nn.Linear(3 * d_model, n_classes, bias=False)
         draw = torch.Generator().manual_seed(seed)
-        nn.init.normal_(self.output.weight, std=0.02, generator=draw)
+        self.output = drawn(lambda: nn.Linear(3 * d_model, n_classes, bias=False), draw)
 
     def forward(self, u: Tensor, v: Tensor) -> Tensor:
         """Scores of the classes, [B, C], of pairs of vectors, [B, D] each."""

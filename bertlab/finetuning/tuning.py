@@ -27,6 +27,7 @@ from bertlab.model.bert import evaluation_mode
 from bertlab.model.checks import check_fields, require
 from bertlab.tokenizers.checks import entries
 from bertlab.tokenizers.tokenizer import Encoding
+from bertlab.training.loop import check_rates
 from bertlab.training.runs import Row, gather_rows
 from bertlab.training.steps import (
     adamw,
@@ -66,16 +67,9 @@ class TuningConfig:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name, fits, words in (
-            ("epochs", self.epochs >= 1, "must be at least 1"),
-            ("batch_size", self.batch_size >= 1, "must be at least 1"),
-            ("learning_rate", 0 < self.learning_rate < math.inf, "must be above 0 and finite"),
-            ("warmup", 0 <= self.warmup < 1, "must be a share of all steps, from 0 to below 1"),
-            ("weight_decay", 0 <= self.weight_decay < math.inf, "must be at least 0 and finite"),
-            ("clip", self.clip > 0, "must be above 0"),
-            ("seed", self.seed >= 0, "must be at least 0"),
-        ):
-            require(self, name, fits, words)
+        require(self, "epochs", self.epochs >= 1, "must be at least 1")
+        require(self, "batch_size", self.batch_size >= 1, "must be at least 1")
+        check_rates(self)
 
     def rate(self, step: int, steps: int) -> float:
         """The learning rate of a step, counted from 1, of `steps`."""
@@ -159,7 +153,7 @@ def tune(
                 seed_dropout(config.seed, step)
                 optimizer.zero_grad()
                 row = {"step": step, "epoch": epoch, "kind": "train", **train(batch)}
-                check_number(row["loss"], step)
+                check_number(row["loss"], step, config.learning_rate)
                 apply_gradients(model, optimizer, rate=rate, clip=config.clip)
                 yield {**row, "learning_rate": rate}
             for row in held_out(epoch):

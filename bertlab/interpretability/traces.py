@@ -63,14 +63,15 @@ def trace(
         )
     device = bert.embeddings.token.weight.device
     ids = torch.tensor([encoding.ids], device=device)  # [1, L]
-    segment_ids = torch.tensor([encoding.segment_ids], device=device)
+    segments = encoding.segment_ids  # 0 for the first text, 1 for the second
     attentions = [layer.attention for layer in bert.layers]
     with evaluation_mode(bert), torch.no_grad(), _queries_and_keys(attentions) as (queries, keys):
+        segment_ids = torch.tensor([segments], device=device)
         output = bert(ids, segment_ids, output_attentions=True, output_hidden_states=True)
     return Trace(
         tokens=list(encoding.tokens),
         ids=ids[0].cpu(),
-        sentence_b_start=_first_of_second(encoding.segment_ids),
+        sentence_b_start=segments.index(1) if 1 in segments else None,
         attentions=_of_one_text(output.attentions),
         hidden_states=_of_one_text(output.hidden_states),
         queries=_of_one_text(queries),
@@ -165,7 +166,3 @@ def _queries_and_keys(
 def _of_one_text(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """[1, ...] -> [...] on the CPU."""
     return tuple(tensor[0].cpu() for tensor in tensors)
-
-
-def _first_of_second(segment_ids: Sequence[int]) -> int | None:
-    return list(segment_ids).index(1) if 1 in segment_ids else None

@@ -22,6 +22,7 @@ from torch.nn import functional as F
 
 from bertlab.model.checks import (
     check_attention,
+    check_heads,
     check_mask,
     check_self_attention,
     check_tensor,
@@ -260,11 +261,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        if d_model % n_heads:
-            raise ValueError(
-                f"MultiHeadAttention: d_model must be divisible by n_heads; "
-                f"got d_model={d_model}, n_heads={n_heads}"
-            )
+        check_heads("MultiHeadAttention", d_model, n_heads)
         self.d_model = d_model
         self.n_heads = n_heads
         self.dropout = dropout

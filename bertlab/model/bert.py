@@ -3,9 +3,9 @@
 Ids become the sum of three learned tables; fixed sinusoidal positions are here, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,8 @@ from bertlab.model.checks import check_embedded
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import EncoderLayer, LayerNorm
 from bertlab.parts import part
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 @contextmanager
@@ -113,21 +115,17 @@ class Bert(nn.Module):
     def __init__(self, config: BertConfig, seed: int = 0) -> None:
         super().__init__()
         self.config = config
-        with torch.device("meta"):  # sizes without numbers, which `draw_weights` draws
-            self.embeddings = Embeddings(config)
-            self.layers = nn.ModuleList(
-                EncoderLayer(
-                    config.d_model,
-                    config.n_heads,
-                    config.d_ff,
-                    dropout=config.dropout,
-                    eps=config.layer_norm_eps,
-                )
-                for _ in range(config.n_layers)
+        sizes = config.d_model, config.n_heads, config.d_ff
+        draw = torch.Generator().manual_seed(seed)
+        self.embeddings = drawn(lambda: Embeddings(config), draw)
+        self.layers = nn.ModuleList(
+            drawn(
+                lambda: EncoderLayer(*sizes, dropout=config.dropout, eps=config.layer_norm_eps),
+                draw,
             )
-            self.pooler = nn.Linear(config.d_model, config.d_model)
-        self.to_empty(device=torch.get_default_device())
-        draw_weights(self, torch.Generator().manual_seed(seed))
+            for _ in range(config.n_layers)
+        )
+        self.pooler = drawn(lambda: nn.Linear(config.d_model, config.d_model), draw)
 
     @part("06")
     def forward(
@@ -163,6 +161,18 @@ class Bert(nn.Module):
             hidden_states=tuple(hidden_states) if output_hidden_states else None,
             attentions=tuple(attentions) if output_attentions else None,
         )
+
+
+def drawn(make: Callable[[], Module], generator: torch.Generator) -> Module:
+    """What `make` builds, with weights that are drawn once, by `draw_weights`.
+
+    PyTorch's own constructors draw weights, too; on its device "meta" they give sizes alone.
+    """
+    with torch.device("meta"):
+        module = make()
+    module.to_empty(device=torch.get_default_device())
+    draw_weights(module, generator)
+    return module
 
 
 def draw_weights(model: nn.Module, generator: torch.Generator, std: float = 0.02) -> None:

@@ -49,6 +49,15 @@ def check_choice(config: Any, name: str, choices: Collection[str]) -> None:
         raise ValueError(f"{where}: {name} must be one of {', '.join(choices)}; got {value!r}")
 
 
+def check_heads(where: str, d_model: int, n_heads: int) -> None:
+    """Raise ValueError unless vectors can be split evenly among the heads."""
+    if d_model % n_heads:
+        raise ValueError(
+            f"{where}: d_model must be divisible by n_heads, so that every head gets "
+            f"d_model / n_heads dimensions; got d_model={d_model}, n_heads={n_heads}"
+        )
+
+
 def check_tensor(where: str, name: str, value: Any) -> None:
     """Raise TypeError unless the value is a tensor; a list has neither shape nor dtype."""
     if not isinstance(value, Tensor):
@@ -263,6 +272,15 @@ def check_masked(ids: Tensor, masking: Any, *_: Any) -> None:
     check_ids("mask_tokens", "ids", ids, masking.vocab_size)
 
 
+def check_predict(ids: Tensor, predict: Tensor | None) -> None:
+    """Raise ValueError unless the positions to predict are marked as True and False, [B, L]."""
+    if predict is not None and (predict.dtype != torch.bool or predict.shape != ids.shape):
+        raise ValueError(
+            f"BertForPreTraining: predict must be boolean and have the shape of ids, "
+            f"{list(ids.shape)}; got {predict.dtype} {list(predict.shape)}"
+        )
+
+
 def check_filling(model: Any, tokenizer: Any, top: int) -> None:
     """Raise ValueError unless the model can guess the words that the tokenizer's [MASK] hides."""
     if not hasattr(model, "mlm_head"):
@@ -274,10 +292,16 @@ def check_filling(model: Any, tokenizer: Any, top: int) -> None:
     size = model.config.vocab_size
     if not 1 <= top <= size:
         raise ValueError(f"fill_mask: top must be from 1 to {size}, the vocabulary; got {top}")
+    check_mask_token("fill_mask", tokenizer)
+
+
+def check_mask_token(where: str, tokenizer: Any) -> None:
+    """Raise ValueError unless a tokenizer keeps [MASK] whole."""
     if MASK not in tokenizer.special_tokens:
         raise ValueError(
-            f"fill_mask: tokenizer must have {MASK} among its special_tokens, or it is cut into "
-            f"pieces; got {list(tokenizer.special_tokens)}"
+            f"{where}: tokenizer must have {MASK} among its special_tokens, or it is cut into "
+            f"pieces; got {list(tokenizer.special_tokens)}; train it with that, or use WordPiece, "
+            "which has it"
         )
 
 

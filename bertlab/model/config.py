@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from bertlab.model.checks import check_fields, require
+from bertlab.model.checks import check_fields, check_heads, require
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff", "max_length", "n_segments")
 
@@ -87,16 +87,7 @@ def check_sizes(config: Any) -> None:
     for name in SIZES:
         size = getattr(config, name, 1)  # a Transformer has no segments
         require(config, name, size >= 1, "must be at least 1")
-    if config.d_model % config.n_heads:
-        raise ValueError(
-            f"{type(config).__name__}: d_model must be divisible by n_heads, so that every head "
-            f"gets d_model / n_heads dimensions; got d_model={config.d_model}, "
-            f"n_heads={config.n_heads}"
-        )
+    check_heads(type(config).__name__, config.d_model, config.n_heads)
     require(config, "dropout", 0 <= config.dropout < 1, "must be in [0, 1)")
-    require(
-        config,
-        "layer_norm_eps",
-        0 <= config.layer_norm_eps < math.inf,
-        "must be at least 0 and finite",
-    )
+    eps = config.layer_norm_eps
+    require(config, "layer_norm_eps", 0 <= eps < math.inf, "must be at least 0 and finite")

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.bert import Bert, BertOutput, draw_weights, evaluation_mode
-from bertlab.model.checks import check_filling
+from bertlab.model.bert import Bert, BertOutput, drawn, evaluation_mode
+from bertlab.model.checks import check_filling, check_predict
 from bertlab.model.config import BertConfig
 from bertlab.model.layers import LayerNorm, gelu
 from bertlab.parts import part
@@ -60,12 +60,9 @@ class BertForPreTraining(nn.Module):
         super().__init__()
         self.config = config
         self.bert = Bert(config, seed)
-        with torch.device("meta"):
-            self.mlm_head = MaskedLanguageModelHead(config)
-            self.nsp_head = nn.Linear(config.d_model, 2)
-        generator = torch.Generator().manual_seed(seed)
-        for head in (self.mlm_head, self.nsp_head):
-            draw_weights(head.to_empty(device=torch.get_default_device()), generator)
+        draw = torch.Generator().manual_seed(seed)
+        self.mlm_head = drawn(lambda: MaskedLanguageModelHead(config), draw)
+        self.nsp_head = drawn(lambda: nn.Linear(config.d_model, 2), draw)
 
     def forward(
         self,
@@ -86,11 +83,7 @@ class BertForPreTraining(nn.Module):
 
         Raises ValueError as `Bert`, or if `predict` does not fit.
         """
-        if predict is not None and (predict.dtype != torch.bool or predict.shape != ids.shape):
-            raise ValueError(
-                f"BertForPreTraining: predict must be boolean and have the shape of ids, "
-                f"{list(ids.shape)}; got {predict.dtype} {list(predict.shape)}"
-            )
+        check_predict(ids, predict)
         encoder = self.bert(
             ids,
             segment_ids,

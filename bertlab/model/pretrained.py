@@ -9,7 +9,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, overload
@@ -133,6 +133,7 @@ LAYER_PARTS = {
     "feed_forward.contract": ("output.dense",),
     "feed_forward_norm": ("output.LayerNorm",),
 }
+NORM_ENDS = {"weight": "gamma", "bias": "beta"}  # theirs -> ours
 HEAD_PARTS: dict[str, tuple[str, ...]] = {
     "mlm_head.transform": ("cls.predictions.transform.dense",),
     "mlm_head.norm": ("cls.predictions.transform.LayerNorm",),
@@ -169,10 +170,10 @@ def tensor_names(n_layers: int, kind: Kind = Bert) -> dict[str, tuple[str, ...]]
         } | HEAD_PARTS
         names["mlm_head.bias"] = ("cls.predictions.bias",)
     for ours, theirs in parts.items():
-        norm = ours.endswith("norm")
-        names[f"{ours}.gamma" if norm else f"{ours}.weight"] = _each(theirs, "weight")
-        if not theirs[0].endswith("_embeddings"):
-            names[f"{ours}.beta" if norm else f"{ours}.bias"] = _each(theirs, "bias")
+        ends = ("weight",) if theirs[0].endswith("_embeddings") else ("weight", "bias")
+        for end in ends:
+            our_end = NORM_ENDS[end] if ours.endswith("norm") else end
+            names[f"{ours}.{our_end}"] = tuple(f"{name}.{end}" for name in theirs)
     return names
 
 
@@ -210,10 +211,6 @@ def present_name(name: str) -> str:
     return name
 
 
-def _each(names: tuple[str, ...], end: str) -> tuple[str, ...]:
-    return tuple(f"{name}.{end}" for name in names)
-
-
 DTYPES = ("F16", "BF16", "F32", "F64")  # as safetensors calls them
 HEADLESS = (
     ": it was saved without the head that guesses words; load_pretrained(folder) reads the encoder"
@@ -236,7 +233,8 @@ def read_weights(path: Path, config: BertConfig, kind: Kind) -> dict[str, Tensor
             stored = stored_names(path, file.keys(), kind)
             copies = {c: o for c, o in COPIES.items() if c in stored and o in stored}
             found = {name: file.get_slice(stored[name]) for name in stored if name not in copies}
-            lacking = lacking_parts(found, kind)
+            replaceable = REPLACEABLE if kind is BertForPreTraining else REPLACEABLE[:1]
+            lacking = [part for part in replaceable if not any(part in name for name in found)]
             check_tensors(path, found, config, kind, lacking)
             for copy, original in copies.items():
                 one, other = file.get_tensor(stored[copy]), file.get_tensor(stored[original])
@@ -283,12 +281,6 @@ def stored_names(path: Path, names: Iterable[str], kind: Kind) -> dict[str, str]
             )
         stored[name] = in_file
     return stored
-
-
-def lacking_parts(found: Collection[str], kind: Kind) -> list[str]:
-    """The parts of a model of this kind that a file may lack, and does."""
-    parts = REPLACEABLE if kind is BertForPreTraining else REPLACEABLE[:1]
-    return [part for part in parts if not any(part in name for name in found)]
 
 
 def check_tensors(

@@ -7,6 +7,7 @@ is the source's length, T the target's.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -117,8 +118,9 @@ class Transformer(nn.Module):
                 DecoderLayer(*sizes, **common) for _ in range(config.n_layers)
             )
         # With pre-norm the last sum is not yet normalised; with post-norm it is.
-        self.encoder_norm = _last_norm(config)
-        self.decoder_norm = _last_norm(config)
+        sized = partial(LayerNorm, config.d_model, config.layer_norm_eps)
+        last_norm = sized if config.pre_norm else nn.Identity
+        self.encoder_norm, self.decoder_norm = last_norm(), last_norm()
         self.dropout = Dropout(config.dropout)
         positions = sinusoidal_positions(config.max_length, config.d_model)
         self.register_buffer("positions", positions, persistent=False)
@@ -261,8 +263,3 @@ class DecoderLayer(nn.Module):
             x = self.cross_attention_norm(x + self.dropout(attended))
             x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
         return x, decoder, cross
-
-
-def _last_norm(config: TransformerConfig) -> nn.Module:
-    norm = LayerNorm(config.d_model, config.layer_norm_eps)
-    return norm if config.pre_norm else nn.Identity()

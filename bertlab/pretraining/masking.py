@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertlab.model.checks import check_masked, require
+from bertlab.model.checks import check_mask_token, check_masked, require
 from bertlab.parts import part
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPiece
@@ -55,11 +55,7 @@ class Masking:
         Raises ValueError if [MASK] is not among the special tokens, or if whole words are requested
         with a tokenizer that does not mark the pieces inside a word by ##.
         """
-        if MASK not in tokenizer.special_tokens:
-            raise ValueError(
-                f"Masking.of: the tokenizer must have {MASK} among its special_tokens; train it "
-                "with that, or use WordPiece, which has it"
-            )
+        check_mask_token("Masking.of", tokenizer)
         special = sorted(tokenizer.vocab[token] for token in tokenizer.special_tokens)
         ordinary = torch.zeros(max(tokenizer.vocab.values()) + 1, dtype=torch.bool)
         ordinary[list(tokenizer.vocab.values())] = True

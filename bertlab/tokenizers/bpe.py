@@ -22,7 +22,7 @@ from typing import Literal
 from tqdm.auto import tqdm
 
 from bertlab.parts import part
-from bertlab.tokenizers.checks import check_learning, check_merges_fit, is_whole, read_texts
+from bertlab.tokenizers.checks import check_first_vocab, check_learning, check_merges_fit
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
     UNKNOWN,
@@ -162,7 +162,7 @@ class Growing(dict):
 
 
 def first_vocab(
-    alphabet: Iterable[str], special_tokens: Sequence[str], vocab_size: int, progress: bool = False
+    alphabet: Sequence[str], special_tokens: Sequence[str], vocab_size: int, progress: bool = False
 ) -> dict[str, int]:
     """The vocabulary before the first merge: special tokens, then the alphabet, as given.
 
@@ -171,26 +171,8 @@ def first_vocab(
     Raises ValueError if the alphabet is empty, if a special token is given twice, or if
     `vocab_size` is not a whole number or has no room for all of them.
     """
-    if not is_whole(vocab_size):
-        raise ValueError(f"train: vocab_size must be a whole number; got {vocab_size!r}")
-    alphabet = list(alphabet)
-    special_tokens = list(read_texts("train", "special_tokens", special_tokens))
-    if not alphabet:
-        raise ValueError(
-            "train: texts holds no word, so there is nothing to learn from; "
-            "check the path or the filter that the texts come from"
-        )
-    if len(set(special_tokens)) < len(special_tokens) or "" in special_tokens:
-        raise ValueError(
-            f"train: special_tokens holds one twice, or an empty one: {special_tokens}"
-        )
-    tokens = list(dict.fromkeys([*special_tokens, *alphabet]))
-    if vocab_size < len(tokens):
-        raise ValueError(
-            f"train: vocab_size must be at least {len(tokens)} for this corpus "
-            f"({len(special_tokens)} special tokens and an alphabet of {len(alphabet)}); "
-            f"got {vocab_size}"
-        )
+    special = check_first_vocab(alphabet, special_tokens, vocab_size)
+    tokens = dict.fromkeys([*special, *alphabet])
     return Growing({token: id for id, token in enumerate(tokens)}, vocab_size, progress)
 
 

@@ -1,6 +1,6 @@
 """The doors of this room: what vocabularies, merges, sizes, texts and labels must be."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from reprlib import repr as short
 from typing import Any
@@ -62,6 +62,27 @@ def check_merges_fit(vocab: Mapping[str, int], merges: Iterable[tuple[str, str]]
                 )
 
 
+def check_first_vocab(alphabet: Sequence[str], special_tokens: Any, vocab_size: Any) -> list[str]:
+    """The special tokens as a list; ValueError if the vocabulary has no room for the alphabet."""
+    if not is_whole(vocab_size):
+        raise ValueError(f"train: vocab_size must be a whole number; got {vocab_size!r}")
+    special = list(read_texts("train", "special_tokens", special_tokens))
+    if not alphabet:
+        raise ValueError(
+            "train: texts holds no word, so there is nothing to learn from; "
+            "check the path or the filter that the texts come from"
+        )
+    if len(set(special)) < len(special) or "" in special:
+        raise ValueError(f"train: special_tokens holds one twice, or an empty one: {special}")
+    least = len({*special, *alphabet})
+    if vocab_size < least:
+        raise ValueError(
+            f"train: vocab_size must be at least {least} for this corpus ({len(special)} special "
+            f"tokens and an alphabet of {len(alphabet)}); got {vocab_size}"
+        )
+    return special
+
+
 def check_learning(
     words: Mapping[Any, int], *_: Any, tie_break: str = "lowest-id", **__: Any
 ) -> None:
@@ -87,22 +108,41 @@ def check_gains(name: str, gains: Iterable[Any], n_merges: int) -> tuple[float, 
     return gains
 
 
-def check_normalization(name: str, lowercase: Any, strip_accents: Any) -> None:
-    """Raise ValueError for values such as `lowercase="no"`, which Python treats as true."""
-    if not isinstance(lowercase, bool):
-        raise ValueError(f"{name}: lowercase must be True or False; got {short(lowercase)}")
-    if not isinstance(strip_accents, bool | None):
+def check_criterion(
+    criterion: Any, criteria: Iterable[str], special_tokens: Any, unknown: str
+) -> None:
+    """Raise ValueError unless a WordPiece can be trained with it, and has a token for the rest."""
+    if criterion not in criteria:
         raise ValueError(
-            f"{name}: strip_accents must be True, False or None; got {short(strip_accents)}"
+            f"WordPiece.train: criterion must be one of {', '.join(criteria)}; got {criterion!r}"
+        )
+    if unknown not in special_tokens:
+        raise ValueError(
+            f"WordPiece.train: special_tokens must hold {unknown}, for words that cannot be cut; "
+            f"got {list(special_tokens)}"
         )
 
 
-def check_longest_word(name: str, longest_word: Any) -> None:
-    """Raise ValueError unless the length of the longest word is a whole number."""
-    if not is_whole(longest_word) or longest_word < 0:
+def check_wordpiece(tokenizer: Any, unknown: str) -> None:
+    """Raise ValueError for an impossible option, such as "no", which Python treats as true."""
+    accents, longest = tokenizer.strip_accents, tokenizer.longest_word
+    if not isinstance(tokenizer.lowercase, bool):
         raise ValueError(
-            f"{name}: longest_word (max_input_chars_per_word in a file) must be a whole number, "
-            f"0 or more; got {short(longest_word)}"
+            f"WordPiece: lowercase must be True or False; got {short(tokenizer.lowercase)}"
+        )
+    if not isinstance(accents, bool | None):
+        raise ValueError(
+            f"WordPiece: strip_accents must be True, False or None; got {short(accents)}"
+        )
+    if not is_whole(longest) or longest < 0:
+        raise ValueError(
+            "WordPiece: longest_word (max_input_chars_per_word in a file) must be a whole number, "
+            f"0 or more; got {short(longest)}"
+        )
+    if unknown not in tokenizer.vocab:
+        raise ValueError(
+            f"WordPiece: vocab must hold {unknown}, for words that cannot be cut; add it to "
+            "special_tokens"
         )
 
 

@@ -83,35 +83,6 @@ SPECIAL_TOKEN: Options = {
 BERT_WORDS = {"type": "BertPreTokenizer"}  # Hugging Face's name for `words.split_words`
 
 
-def write_tokenizer(
-    path: str | os.PathLike,
-    parts: Mapping[str, Any],
-    special_tokens: Mapping[str, int],
-    adds_special_tokens: bool,
-) -> Path:
-    """Write one tokenizer.
-
-    parts: model, normalizer, pre_tokenizer, decoder; special_tokens: token -> id;
-    adds_special_tokens: whether [CLS] and [SEP], two of them, are added to a text.
-    """
-    flags = {option: values[0] for option, values in SPECIAL_TOKEN.items()}
-    content = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [
-            {"id": id, "content": token, **flags}
-            for token, id in sorted(special_tokens.items(), key=lambda item: item[1])
-        ],
-        "normalizer": parts["normalizer"],
-        "pre_tokenizer": parts["pre_tokenizer"],
-        "post_processor": template(special_tokens) if adds_special_tokens else None,
-        "decoder": parts["decoder"],
-        "model": parts["model"],
-    }
-    return write_atomically(path, json.dumps(content, ensure_ascii=False, indent=2))
-
-
 def bpe_model(
     vocab: Mapping[str, int],
     merges: Iterable[Sequence[str]],
@@ -510,10 +481,25 @@ KINDS: dict[type[Tokenizer], tuple[Callable[[Any], dict], Callable[[Any], dict]]
 
 def save(tokenizer: Tokenizer, path: str | os.PathLike) -> Path:
     """Write a `tokenizer.json`, as `Tokenizer.save`."""
-    parts, _ = next(KINDS[kind] for kind in type(tokenizer).mro() if kind in KINDS)
+    parts_of, _ = next(KINDS[kind] for kind in type(tokenizer).mro() if kind in KINDS)
+    parts = parts_of(tokenizer)
     special = {token: tokenizer.vocab[token] for token in tokenizer.special_tokens}
-    adds = bool(tokenizer.adds_special_tokens)
-    return write_tokenizer(path, parts(tokenizer), special, adds)
+    flags = {option: values[0] for option, values in SPECIAL_TOKEN.items()}
+    content = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": id, "content": token, **flags}
+            for token, id in sorted(special.items(), key=lambda item: item[1])
+        ],
+        "normalizer": parts["normalizer"],
+        "pre_tokenizer": parts["pre_tokenizer"],
+        "post_processor": template(special) if tokenizer.adds_special_tokens else None,
+        "decoder": parts["decoder"],
+        "model": parts["model"],
+    }
+    return write_atomically(path, json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def fields_of(kind: type[Tokenizer], path: str | os.PathLike) -> dict[str, Any]:

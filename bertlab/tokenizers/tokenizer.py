@@ -51,9 +51,9 @@ class Part:
     spans: Callable[[], list[Span]]  # called only if offsets are requested
     segment: int
 
-    def cut(self, length: int) -> "Part":
-        """The first `length` tokens."""
-        return Part(self.ids[:length], lambda: self.spans()[:length], self.segment)
+    def cut(self, stop: int, start: int = 0) -> "Part":
+        """The tokens before `stop`, from `start` on."""
+        return Part(self.ids[start:stop], lambda: self.spans()[start:stop], self.segment)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from functools import cached_property, partial
 from itertools import groupby
 from math import log, log1p
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from bertlab.parts import part
 from bertlab.tokenizers.bpe import (
@@ -35,10 +35,10 @@ from bertlab.tokenizers.bpe import (
     merge_pair,
 )
 from bertlab.tokenizers.checks import (
+    check_criterion,
     check_gains,
     check_learning,
-    check_longest_word,
-    check_normalization,
+    check_wordpiece,
 )
 from bertlab.tokenizers.tokenizer import Tokenizer, places_of_units
 from bertlab.tokenizers.words import (
@@ -256,16 +256,6 @@ def longest_match(word: str, vocab: Collection[str], longest_word: int = 100) ->
     return pieces
 
 
-def normalized_places(text: str, *, lowercase: bool, strip_accents: bool | None) -> list[int]:
-    """For each character of the normalised text, without white space, its place in `text`.
-
-    >>> normalized_places("né 好", lowercase=True, strip_accents=None)
-    [0, 1, 3]
-    """
-    replacement = replacements(lowercase, strip_accents)
-    return places_of_units(text, lambda character: len(replacement[ord(character)].strip()))
-
-
 BERT_SPECIAL_TOKENS = (PAD, UNKNOWN, CLS, SEP, MASK)
 
 
@@ -290,13 +280,7 @@ class WordPiece(Tokenizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "gains", check_gains("WordPiece", self.gains, len(self.merges)))
-        check_normalization("WordPiece", self.lowercase, self.strip_accents)
-        check_longest_word("WordPiece", self.longest_word)
-        if UNKNOWN not in self.vocab:
-            raise ValueError(
-                f"WordPiece: vocab must hold {UNKNOWN}, for words that cannot be cut; add it to "
-                "special_tokens"
-            )
+        check_wordpiece(self, UNKNOWN)
 
     @classmethod
     def train(
@@ -330,15 +314,7 @@ class WordPiece(Tokenizer):
         Raises ValueError if the corpus holds no word, if `vocab_size` has no room for special
         tokens and alphabet, if a special token is given twice, or [UNK] is not among them.
         """
-        if criterion not in SCORES:
-            raise ValueError(
-                f"WordPiece.train: criterion must be one of {', '.join(SCORES)}; got {criterion!r}"
-            )
-        if UNKNOWN not in special_tokens:
-            raise ValueError(
-                f"WordPiece.train: special_tokens must hold {UNKNOWN}, for words that cannot be "
-                f"cut; got {list(special_tokens)}"
-            )
+        check_criterion(criterion, SCORES, special_tokens, UNKNOWN)
         split = partial(_split_normalized, lowercase=lowercase, strip_accents=strip_accents)
         chunks = partial(split_chunks, chunk=BERT_CHUNK)
         counts = count_words(texts, chunks=chunks, split=split, processes=processes)
@@ -401,21 +377,21 @@ class WordPiece(Tokenizer):
         return tuple([self.vocab[piece] for piece in pieces])
 
     def _widths(self, text: str, ids: Sequence[int]) -> tuple[Iterable[int], Sequence[int]]:
-        places = normalized_places(text, **self._normalization)
+        # The units are the characters of the normalised text, without white space.
+        replacement = replacements(self.lowercase, self.strip_accents)
+        places = places_of_units(text, lambda character: len(replacement[ord(character)].strip()))
         if self.vocab[UNKNOWN] not in ids:
             return map(self._width_of.__getitem__, ids), places
         # [UNK] covers its word: the next one if a token does not continue a word.
-        words = word_spans(normalize(text, **self._normalization))
+        words = word_spans(
+            normalize(text, lowercase=self.lowercase, strip_accents=self.strip_accents)
+        )
         widths = []
         for id in ids:
             if id not in self._continuing:
                 start, end = next(words)
             widths.append(self._width_of.get(id, end - start))
         return widths, places
-
-    @property
-    def _normalization(self) -> dict[str, Any]:
-        return {"lowercase": self.lowercase, "strip_accents": self.strip_accents}
 
     @cached_property
     def _continuing(self) -> set[int]:

@@ -26,6 +26,7 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
+VERSION = 1  # of the file format
 MANIFEST = "manifest.json"
 UNFINISHED = ".unfinished"  # suffix of the temporary name
 
@@ -34,11 +35,11 @@ class DamagedFolderError(RuntimeError):
     """A folder has changed since it was written; the message names the file."""
 
 
-def write_sealed(path: Path, files: Iterable[tuple[str, bytes]], version: int) -> None:
+def write_sealed(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
     """Write a folder with these files (name, content); an existing one is replaced.
 
-    files: read one at a time, so that a generator need not hold all of them in memory; version: of
-    the file format. Only one program at a time may write beside `path`.
+    files: read one at a time, so that a generator need not hold all of them in memory. Only one
+    program at a time may write beside `path`.
 
     Raises OSError if the disk is full or fails. An existing folder at `path` is removed just
     before the new one, then complete, is renamed.
@@ -52,7 +53,7 @@ def write_sealed(path: Path, files: Iterable[tuple[str, bytes]], version: int) -
         for name, content in files:
             _write(unfinished / name, content)
             seals[name] = _seal(content)
-        _write(unfinished / MANIFEST, _manifest({"version": version, "files": seals}))
+        _write(unfinished / MANIFEST, _manifest({"version": VERSION, "files": seals}))
         _sync(unfinished)
         if path.exists():
             shutil.rmtree(path)
@@ -62,7 +63,7 @@ def write_sealed(path: Path, files: Iterable[tuple[str, bytes]], version: int) -
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def read_sealed(path: Path, version: int) -> dict[str, bytes]:
+def read_sealed(path: Path) -> dict[str, bytes]:
     """The content of each file, exactly as it was written.
 
     Raises DamagedFolderError if a file is missing, unreadable, cut or changed, or if the folder
@@ -77,8 +78,8 @@ def read_sealed(path: Path, version: int) -> dict[str, bytes]:
         raise DamagedFolderError(f"{MANIFEST} cannot be understood") from None
     if _manifest(values) != manifest:
         raise DamagedFolderError(f"{MANIFEST} is not what was written")
-    if written != version:
-        raise DamagedFolderError(f"{MANIFEST} says version {written}; this bertlab reads {version}")
+    if written != VERSION:
+        raise DamagedFolderError(f"{MANIFEST} says version {written}; this bertlab reads {VERSION}")
     files = {}
     for name, seal in seals.items():
         files[name] = content = _read(path / name)
@@ -129,7 +130,6 @@ def checksum(values: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
-VERSION = 1  # of the file format
 MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 NAME = re.compile(r"step-(\d{8,})")
 
@@ -174,7 +174,7 @@ def save_checkpoint(
     settings = _settings(step, state, _groups(model, optimizer))
     _check_later(folder, step)
     try:
-        write_sealed(path, _files(model, optimizer, settings), VERSION)
+        write_sealed(path, _files(model, optimizer, settings))
     except OSError as error:
         raise CheckpointError(
             f"save_checkpoint: {path} could not be written ({error.strerror or error}); earlier "
@@ -199,7 +199,7 @@ def load_checkpoint(
     damaged = []
     for _, path in _checkpoints(Path(folder)):
         try:
-            files = read_sealed(path, VERSION)
+            files = read_sealed(path)
         except DamagedFolderError as error:
             damaged.append(f"{path.name}: {error}")
             continue
@@ -233,7 +233,7 @@ def _check_later(folder: Path, step: int) -> None:
         if saved < step:
             return
         try:
-            read_sealed(path, VERSION)
+            read_sealed(path)
         except DamagedFolderError:
             continue  # the training has gone back behind it
         raise ValueError(

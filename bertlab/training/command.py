@@ -46,6 +46,7 @@ from bertlab.training.checkpoints import checksum, has_checkpoint
 from bertlab.training.fast import (
     ALONE,
     Processes,
+    check_pieces,
     from_first,
     in_turn,
     joined_processes,
@@ -200,7 +201,7 @@ def run_pretraining(
         raise FileExistsError(
             f"{folder} holds a run already; continue it with --resume, or choose another --out"
         )
-    check_divisible(settings, processes)
+    check_pieces(settings.batch_size, settings.training.accumulate * processes.count)
     with claimed(folder, processes):
         log(f"{settings.corpus}: " + ("reading and cutting into tokens" if new else "resuming"))
         if new and own_path(settings.corpus) is None and Path(settings.corpus).exists():
@@ -246,16 +247,6 @@ def initial_model(settings: RunSettings, vocab_size: int) -> BertForPreTraining:
     with torch.device("meta"):  # sizes without numbers
         model = BertForPreTraining(settings.model_config(vocab_size))
     return STARTS[settings.start](model.to_empty(device="cpu"), settings.training.seed)
-
-
-def check_divisible(settings: RunSettings, processes: Processes) -> None:
-    """Raise ValueError if a batch has too few sequences for all pieces."""
-    pieces = settings.training.accumulate * processes.count
-    if settings.batch_size < pieces:
-        raise ValueError(
-            f"a batch of {settings.batch_size} sequences cannot be cut into {pieces} pieces "
-            "(pieces to accumulate, times processes); make --batch-size larger"
-        )
 
 
 @contextmanager

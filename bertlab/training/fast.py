@@ -210,20 +210,20 @@ def wide_step(
 
 
 def cut(batch: Batch, pieces: int) -> list[Batch]:
-    """A batch in pieces of rows, as even as possible.
-
-    Raises ValueError if it has fewer rows than pieces.
-    """
+    """A batch in pieces of rows, as even as possible. Raises ValueError as `check_pieces`."""
     rows = len(batch.ids)
-    if pieces > rows:
-        raise ValueError(
-            f"cut: a batch of {rows} sequences cannot be cut into {pieces} pieces (pieces to "
-            "accumulate, times processes); make batch_size larger"
-        )
-    if pieces == 1:
-        return [batch]
+    check_pieces(rows, pieces)
     edges = [rows * piece // pieces for piece in range(pieces + 1)]
     return [batch.rows(start, stop) for start, stop in pairwise(edges)]
+
+
+def check_pieces(rows: int, pieces: int) -> None:
+    """Raise ValueError if a batch has fewer rows than pieces."""
+    if rows < pieces:
+        raise ValueError(
+            f"a batch of {rows} sequences cannot be cut into {pieces} pieces (pieces to "
+            "accumulate, times processes); make batch_size (--batch-size) larger"
+        )
 
 
 def add_up(sums: torch.Tensor, processes: Processes) -> torch.Tensor:

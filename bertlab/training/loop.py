@@ -8,7 +8,7 @@ Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 2 and 3.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -56,24 +56,24 @@ class TrainingConfig:
         check_fields(self)
         for name in ("steps", "accumulate", "evaluate_every", "save_every", "keep"):
             require(self, name, getattr(self, name) >= 1, "must be at least 1")
-        require(
-            self, "learning_rate", 0 < self.learning_rate < math.inf, "must be above 0 and finite"
-        )
-        require(self, "clip", self.clip > 0, "must be above 0")  # infinity: no clipping
-        require(self, "warmup", 0 <= self.warmup < 1, "is a share of all steps, from 0 to below 1")
-        require(
-            self,
-            "weight_decay",
-            0 <= self.weight_decay < math.inf,
-            "must not be negative, and must be finite",
-        )
-        require(self, "seed", self.seed >= 0, "must not be negative")
+        check_rates(self)
         check_choice(self, "precision", PRECISIONS)
 
     @property
     def warmup_steps(self) -> int:
         """Steps of the warm-up."""
         return round(self.warmup * self.steps)
+
+
+def check_rates(config: Any) -> None:
+    """Raise ValueError if a training's rates, its clipping or its seed are impossible."""
+    rate, decay = config.learning_rate, config.weight_decay
+    require(config, "learning_rate", 0 < rate < math.inf, "must be above 0 and finite")
+    share = "must be a share of all steps, from 0 to below 1"
+    require(config, "warmup", 0 <= config.warmup < 1, share)
+    require(config, "weight_decay", 0 <= decay < math.inf, "must be at least 0 and finite")
+    require(config, "clip", config.clip > 0, "must be above 0")  # infinity: no clipping
+    require(config, "seed", config.seed >= 0, "must be at least 0")
 
 
 class Step(NamedTuple):

@@ -42,7 +42,7 @@ from tqdm.std import EMA
 from bertlab._files import naming, write_atomically
 from bertlab.data.token_store import TokenStore
 from bertlab.model.bert import evaluation_mode
-from bertlab.model.heads import BertForPreTraining
+from bertlab.model.heads import BertForPreTraining, PreTrainingOutput
 from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import BEGINNING, Batch, Batches, Epoch, Position, PretrainingData
 from bertlab.pretraining.losses import mlm_loss, nsp_loss
@@ -69,6 +69,7 @@ from bertlab.training.loop import TrainingConfig, training_loop
 from bertlab.training.steps import (
     StepResult,
     adamw,
+    check_number,
     correct,
     forward,
     restored_random_state,
@@ -324,15 +325,6 @@ def prepared(model: nn.Module, config: TrainingConfig, processes: Processes) -> 
     return shared(precise, processes)
 
 
-def check_finite(loss: float, step: int, rate: float) -> None:
-    """Raise FloatingPointError if the loss of a step is not finite."""
-    if not math.isfinite(loss):
-        raise FloatingPointError(
-            f"pretrain: the loss of step {step} is {loss}; start another training "
-            f"with a learning rate below {rate}, or with more warm-up"
-        )
-
-
 @dataclass
 class Training:
     """A training in progress: the model, its optimizer, and its position."""
@@ -380,7 +372,7 @@ class Training:
             for self.done, self.position, batch, rate, result in steps:
                 numbers = {"learning_rate": rate, "seconds": self.seconds}
                 self.report("train", {**result.as_dict(), **numbers})
-                check_finite(result.loss, self.done, config.learning_rate)
+                check_number(result.loss, self.done, config.learning_rate)
                 show(result, int(batch.attention_mask.sum()))
                 stop = any_of(stop_requested(), self.processes, device)
                 if self.done % config.evaluate_every == 0 or self.done == config.steps:
@@ -503,7 +495,7 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
     with evaluation_mode(model), torch.no_grad():
         for number in range(n_batches):
             batch = epoch[number].to(device)
-            sums.append(batch_sums(model, batch))
+            sums.append(batch_sums(forward(model, batch), batch))
             n_words += len(batch.words)
             n_pairs += len(batch.next_sentence)
     if not n_words:
@@ -512,7 +504,7 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
             "keep more text for evaluation"
         )
     # Summed in float64, which is exact enough for a million nats; waits for a GPU only here.
-    mlm, mlm_correct, mlm_top, nsp, nsp_correct = torch.stack(sums).cpu().double().sum(0).tolist()
+    mlm, nsp, mlm_correct, nsp_correct, mlm_top = torch.stack(sums).cpu().double().sum(0).tolist()
     return Evaluation(
         mlm_loss=mlm / n_words,
         mlm_accuracy=mlm_correct / n_words,
@@ -524,18 +516,15 @@ def evaluate(model: BertForPreTraining, data: Batches, batches: int | None = Non
     )
 
 
-def batch_sums(model: nn.Module, batch: Batch) -> Tensor:
-    """One batch's sums, [5]: nats of words, correct, in the best five; nats of pairs, correct."""
-    output = forward(model, batch)
-    words_right, pairs_right = correct(output, batch)
+def batch_sums(output: PreTrainingOutput, batch: Batch) -> Tensor:
+    """One batch's sums, [5]: the four of `accumulate_gradients`, and words among the best five."""
     best = output.mlm_logits.topk(min(FEW, output.mlm_logits.shape[-1])).indices  # [N, 5]
     return torch.stack(
         [
             mlm_loss(output.mlm_logits, batch.words) * len(batch.words),
-            words_right,
-            (best == batch.words[:, None]).sum(),
             nsp_loss(output.nsp_logits, batch.next_sentence) * len(batch.next_sentence),
-            pairs_right,
+            *correct(output, batch),
+            (best == batch.words[:, None]).sum(),
         ]
     )
 

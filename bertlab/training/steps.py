@@ -213,7 +213,7 @@ def update(
     """
     optimizer.zero_grad()
     loss.backward()
-    check_number(loss.item(), step)
+    check_number(loss.item(), step, rate)
     apply_gradients(model, optimizer, rate=rate, clip=clip)
     return loss.item()
 
@@ -234,12 +234,12 @@ def apply_gradients(
     optimizer.step()
 
 
-def check_number(loss: float, step: int) -> None:
+def check_number(loss: float, step: int, rate: float) -> None:
     """Raise FloatingPointError if a loss is not finite: the model cannot recover from it."""
     if not math.isfinite(loss):
         raise FloatingPointError(
-            f"training: the loss of step {step} is {loss}; start again with a smaller learning "
-            "rate, or with more warm-up"
+            f"training: the loss of step {step} is {loss}; start another training with a smaller "
+            f"learning rate than {rate:g}, or with more warm-up"
         )
 
 

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from torch.utils.data import Dataset
 
 from bertlab.data.token_store import TokenStore
-from bertlab.model.bert import Bert, draw_weights, evaluation_mode
+from bertlab.model.bert import Bert, drawn, evaluation_mode
 from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
@@ -49,9 +49,8 @@ class CausalLanguageModel(nn.Module):
             )
         self.config = config
         self.bert = Bert(config, seed)
-        with torch.random.fork_rng(devices=[]):
-            self.head = MaskedLanguageModelHead(config)
-        draw_weights(self.head, torch.Generator().manual_seed(seed))
+        draw = torch.Generator().manual_seed(seed)
+        self.head = drawn(lambda: MaskedLanguageModelHead(config), draw)
 
     def forward(self, ids: Tensor) -> Tensor:
         """At each token a score for every possible next word: [B, L] -> [B, L, V].

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bertlab.model.bert import Bert, draw_weights
+from bertlab.model.bert import Bert, drawn
 from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
@@ -133,9 +133,7 @@ class PermutationLanguageModel(nn.Module):
         self.config = config
         self.bert = Bert(config, seed)
         generator = torch.Generator().manual_seed(seed)
-        with torch.random.fork_rng(devices=[]):
-            self.head = MaskedLanguageModelHead(config)
-        draw_weights(self.head, generator)
+        self.head = drawn(lambda: MaskedLanguageModelHead(config), generator)
         self.asked = nn.Parameter(0.02 * torch.randn(config.d_model, generator=generator))  # w
 
     def forward(

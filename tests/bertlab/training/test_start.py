@@ -6,10 +6,14 @@ import pytest
 import torch
 from torch import nn
 
+from bertlab.finetuning.heads import SequenceClassifier
+from bertlab.finetuning.sentence_objectives import SiameseClassifier
 from bertlab.model import Bert, BertConfig, BertForPreTraining
 from bertlab.training.command import RunSettings, initial_model
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.start import OFFSETS, STARTS, initial_weights, neighbours_start, plain_start
+from course.models.relatives.gpt import CausalLanguageModel
+from course.models.relatives.permutation import PermutationLanguageModel
 from tests.small_models import assert_the_seed_decides, weights
 
 
@@ -55,8 +59,12 @@ def test_in_initial_weights_only_positions_differ_and_are_waves_of_that_size():
         lambda: Bert(BertConfig.tiny(vocab_size=300)),
         lambda: BertForPreTraining(BertConfig.tiny(vocab_size=300)),
         lambda: initial_model(RunSettings("books", TrainingConfig(1), "tiny"), 300),
+        lambda: SequenceClassifier(Bert(BertConfig.tiny(vocab_size=300)), 3),
+        lambda: SiameseClassifier(d_model=16, n_classes=3),
+        lambda: CausalLanguageModel(BertConfig.tiny(vocab_size=300, causal=True)),
+        lambda: PermutationLanguageModel(BertConfig.tiny(vocab_size=300)),
     ],
-    ids=["an encoder", "a model", "a run"],
+    ids=["an encoder", "a model", "a run", "a head", "a siamese head", "causal", "permuted"],
 )
 def test_each_weight_is_drawn_once(new, monkeypatch):
     drawn = []
