@@ -10,9 +10,11 @@ from contextlib import ExitStack, closing
 from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import BaseLoader, PackageLoader
+from jinja2 import BaseLoader, BytecodeCache, Environment, PackageLoader
+from jinja2.bccache import Bucket
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
@@ -124,12 +126,35 @@ class SaveSandboxedGrades(SaveAutoGrades):
         self.gradebook.db.commit()
 
 
+class Compiled(BytecodeCache):
+    """Compiled templates: nbgrader makes a new exporter for each student, they stay the same."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """A template's code, if this text of it was compiled before."""
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template's code."""
+        assert bucket.code is not None  # it was just compiled
+        self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
 class FeedbackExporter(HTMLExporter):
     """nbconvert's pages, from our templates if we have one of that name."""
+
+    compiled = Compiled()
 
     @default("extra_loaders")
     def _ours_first(self) -> list[BaseLoader]:
         return [PackageLoader("course.grading")]
+
+    def _create_environment(self) -> Environment:
+        environment = super()._create_environment()
+        environment.bytecode_cache = self.compiled
+        return environment
 
 
 class KeepReleased(NbGraderPreprocessor):

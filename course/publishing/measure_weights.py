@@ -35,11 +35,11 @@ def measure(model_folder: Path, text_folder: Path) -> Evaluation:
     """
     model = load_pretrained(model_folder, BertForPreTraining)
     sides = held_out_documents(model_folder)
-    held_out = _data(model_folder, sides, text_folder)
+    held_out = prepared(model_folder, sides, text_folder)
     measured = evaluate(model, held_out)
     write_json(model_folder / "evaluation.json", measured.as_dict())
     each = {
-        name: evaluate(model, _data(model_folder, {name: side}, text_folder)).as_dict()
+        name: evaluate(model, prepared(model_folder, {name: side}, text_folder)).as_dict()
         for name, side in sides.items()
     }
     write_json(model_folder / "per_corpus.json", each)
@@ -54,12 +54,12 @@ def measure(model_folder: Path, text_folder: Path) -> Evaluation:
 
 def data_of(model_folder: Path, corpora: list[str], folder: Path) -> PretrainingData:
     """All documents of some corpora, prepared like the model's held-out ones."""
-    return _data(model_folder, {name: documents(name) for name in corpora}, folder)
+    return prepared(model_folder, {name: documents(name) for name in corpora}, folder)
 
 
 def held_out_data(model_folder: Path, folder: Path) -> PretrainingData:
     """The held-out documents of a model's training, in the same batches."""
-    return _data(model_folder, held_out_documents(model_folder), folder)
+    return prepared(model_folder, held_out_documents(model_folder), folder)
 
 
 def held_out_documents(model_folder: Path) -> dict[str, Documents]:
@@ -74,7 +74,8 @@ def write_json(path: Path, values: dict) -> None:
     write_atomically(path, json.dumps(values, indent=2) + "\n")
 
 
-def _data(model_folder: Path, corpora: dict, folder: Path) -> PretrainingData:
+def prepared(model_folder: Path, corpora: dict[str, Documents], folder: Path) -> PretrainingData:
+    """Documents of some corpora, in batches like those of the model's training."""
     settings = json.loads((model_folder / "training.json").read_text(encoding="utf-8"))
     tokenizer = load_tokenizer(model_folder)
     store = write_corpora(corpora, tokenizer, folder / "+".join(corpora))

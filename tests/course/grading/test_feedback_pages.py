@@ -8,6 +8,7 @@ import nbformat
 import nh3
 import pytest
 from bs4 import BeautifulSoup
+from jinja2 import DictLoader
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from nbgrader.apps import NbGraderAPI
@@ -107,6 +108,20 @@ def test_feedback_hides_tests_and_runs_no_script(tmp_path):
     assert page.select_one("b").text == "bold"
     assert page.select_one("th")
     assert "a < b" in [code.text for code in page.select("code")]
+
+
+def test_a_template_is_compiled_once_and_again_when_it_changes():
+    templates = {"page": "<p>1</p>"}
+
+    def template():
+        loaders = [DictLoader(templates)]
+        exporter = nbgrader_plugin.FeedbackExporter(extra_loaders=loaders)
+        return exporter.environment.get_template("page")
+
+    first, again = template(), template()
+    assert first.root_render_func.__code__ is again.root_render_func.__code__
+    templates["page"] = "<p>2</p>"
+    assert (first.render(), template().render()) == ("<p>1</p>", "<p>2</p>")
 
 
 def test_the_formgrader_shows_the_notes_and_makes_the_same_feedback(tmp_path, monkeypatch):
