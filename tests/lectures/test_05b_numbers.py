@@ -2,17 +2,27 @@
 
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 import sacrebleu
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.model.attention import row_softmax
 from bertlab.model.transformer import TransformerConfig
 from course.models.seq2seq.vocabulary import Pair
 from tests.lectures.conftest import functions_of
 
-PAGE = functions_of("05b_translating_real_text", math=math, Counter=Counter)
+PAGE = functions_of(
+    "05b_translating_real_text",
+    math=math,
+    Counter=Counter,
+    torch=torch,
+    row_softmax=row_softmax,
+    copying=SimpleNamespace(train=()),  # a default of one of the functions
+)
 TEXTS = st.lists(st.sampled_from("abc"), min_size=1, max_size=9).map(" ".join)
 
 
@@ -63,3 +73,36 @@ def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
         100 steps, with a warm-up ... come back in 100.
     """)
     states(f"now with dropout {TransformerConfig(8).dropout}.")
+
+
+# Rotary positions
+
+
+@pytest.fixture
+def rotations(monkeypatch):
+    """As the page makes them, for heads of 16 dimensions at 32 places."""
+    made = torch.stack([PAGE["shift_matrix"](-place, 16) for place in range(32)])
+    monkeypatch.setitem(PAGE, "rotations", made)
+    return made
+
+
+def test_queries_and_keys_are_rotated_as_in_roformer(rotations):
+    roformer = pytest.importorskip("transformers.models.roformer.modeling_roformer")
+    query, key = torch.randn(2, 3, 2, 20, 16, generator=torch.Generator().manual_seed(0))
+    positions = roformer.RoFormerSinusoidalPositionalEmbedding(32, 16)
+    positions.weight = torch.nn.Parameter(positions.create_weight(), requires_grad=False)
+    angles = positions((1, 20))[None, None]  # [1, 1, L, d_head]
+    theirs = roformer.RoFormerSelfAttention.apply_rotary_position_embeddings(angles, query, key)
+    for ours, reference in zip(map(PAGE["rotate"], (query, key)), theirs, strict=True):
+        torch.testing.assert_close(ours, reference, atol=1e-5, rtol=0)
+
+
+def test_probabilities_with_rotary_positions_do_not_change_with_a_shift_of_all_places(rotations):
+    query, key = torch.randn(2, 2, 9, 16, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(9, 9).tril().bool()
+    first = PAGE["rotary_probabilities"](query, key, mask)
+    PAGE["rotations"] = rotations[7:]  # each token seven places later
+    torch.testing.assert_close(PAGE["rotary_probabilities"](query, key, mask), first)
+    assert (first[..., ~mask] == 0).all()
+    PAGE["rotations"] = torch.eye(16).expand(32, 16, 16)  # no rotation: other probabilities
+    assert (PAGE["rotary_probabilities"](query, key, mask) - first).abs().max() > 0.01

@@ -1,9 +1,11 @@
 """The loops of lecture 08b on documents of any size: against the library, and against laws."""
 
 from itertools import accumulate
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -13,7 +15,7 @@ from bertlab.pretraining.pairs import cut_document, spans
 from tests.bertlab.pretraining.numbered_stores import store_in_memory
 from tests.lectures.conftest import functions_of
 
-PAGE = functions_of("08b_documents_to_examples")
+PAGE = functions_of("08b_documents_to_examples", torch=torch)
 cut, cut_as_google, take_from, lose = map(PAGE.get, ("cut", "cut_as_google", "take_from", "lose"))
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=30)
 ROOM, SEED = st.integers(2, 60), st.integers(0, 2**32)
@@ -93,3 +95,17 @@ def test_tokens_are_removed_equally_from_both_ends():
     kept = [lose(10, 30, 4, numbers) for _ in range(10_000)]
     assert {end - start for start, end in kept} == {16}
     assert binomtest(sum(start - 10 for start, _ in kept), 40_000).pvalue > 1e-6
+
+
+def test_attention_across_sep_counts_words_of_the_other_segment_only():
+    """Two layers of two heads; each query gives key number k the weight k."""
+    ids, segment_ids = torch.tensor([[2, 7, 8, 3, 9, 3, 0]]), torch.tensor([[0, 0, 0, 0, 1, 1, 0]])
+    weights = torch.arange(7.0).expand(1, 2, 7, 7)
+
+    class Model:
+        def bert(self, *batch, output_attentions):
+            return SimpleNamespace(attentions=(weights, weights + 1))
+
+    PAGE["marks"] = [2, 3, 0]
+    to_b, to_a = PAGE["across"](Model(), ids, segment_ids, ids != 0)
+    assert (to_b.tolist(), to_a.tolist()) == ([[4, 4, 5, 5]], [[3, 3, 5, 5]])
