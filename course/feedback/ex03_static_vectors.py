@@ -1,15 +1,19 @@
-"""Checks of exercise 3, static vectors: counts, weights, a search, an ablation."""
+"""Checks of exercise 3, static vectors: counts, weights, a search, an ablation, gradients."""
 
 from collections.abc import Callable
 from functools import partial
+from math import log
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from course.feedback.checks import Check, Passed
+from course.feedback.differences import short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TensorCheck
+from course.feedback.tensors import TensorCheck, normal
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex03_static_vectors")
@@ -267,7 +271,92 @@ class AblationCheck(Check):
         return f"{self.name}(score, {arguments[1]})"
 
 
+class GradientsCheck(TensorCheck):
+    """A check of two gradients, by `v` and by `u`, that are derived on paper."""
+
+    ready_made = ("backward",)
+
+    def by_hand(self, *arguments: Any, gives: tuple[Tensor, ...], because: str) -> None:
+        """Both gradients must be right, first that by `v`."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        is_pair = isinstance(answer, tuple) and len(answer) == 2
+        self.law(
+            is_pair and all(isinstance(each, Tensor) for each in answer),
+            f"{shown}\nit must return two tensors, the gradients by v and by u; it returned "
+            f"{short(answer)}",
+        )
+        for name, one, wanted in zip("vu", answer, gives, strict=True):
+            self.equals(one, wanted, f"{shown}: the gradient by {name}", because=because)
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it, without the tables."""
+        return f"{self.name}(v, u, {', '.join(map(short, arguments[2:]))})"
+
+
+LN3 = log(3)
+
+
 @task("ex03_static_vectors", 8)
+def weighted_cbow_gradients(function: Callable) -> Passed:
+    """The gradients of one step of CBOW whose words around have shares."""
+    check = GradientsCheck(
+        "weighted_cbow_gradients",
+        function,
+        hints=(
+            "the shares are 1 / distance, divided by their sum; h is the sum of share times v",
+            "how wrong: sigmoid(u @ h), minus 1 for the target; h gets the sum of wrong times u",
+            "a word around gets its share times what h gets; a scored word gets wrong times h",
+        ),
+    )
+    v = torch.tensor([[LN3, 2.0], [LN3, -1.0], [0.0, -1.0], [0.0, 0.0]])
+    u = torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
+    check.by_hand(
+        *(v, u, [0, 1], [2, 1], 2, [3]),
+        gives=(
+            torch.tensor([[-1 / 6, 1 / 12], [-1 / 3, 1 / 6], [0.0, 0.0], [0.0, 0.0]]),
+            torch.tensor([[0.0, 0.0], [0.0, 0.0], [-LN3 / 4, 0.0], [LN3 / 4, 0.0]]),
+        ),
+        because="as in the statement",
+    )
+    check.done("two distances")
+    check.by_hand(
+        *(v, u, [1, 0, 1], [2, 3, 6], 2, [3, 2, 3]),
+        gives=(
+            torch.tensor([[0.0, 1 / 6], [0.0, 1 / 3], [0.0, 0.0], [0.0, 0.0]]),
+            torch.tensor([[0.0, 0.0], [0.0, 0.0], [LN3 / 2, 0.0], [LN3 / 2, 0.0]]),
+        ),
+        because="a word is around twice, another is drawn twice, and the target is drawn as noise",
+    )
+    check.done("repeated words")
+    check.by_hand(
+        *(v, u, [0], [3], 2, []),
+        gives=(
+            torch.tensor([[-0.25, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]),
+            torch.tensor([[0.0, 0.0], [0.0, 0.0], [-LN3 / 4, -0.5], [0.0, 0.0]]),
+        ),
+        because="a single word has the whole share, at any distance; there is no noise",
+    )
+    words = torch.arange(25)
+    around, noise = (words * 7 % 11).tolist(), (words * 5 % 13).tolist()
+    given = (normal(30, 4), normal(30, 4, seed=1), around, (1 + words % 6).tolist(), 17, noise)
+    check.by_hand(*given, gives=_by_autograd(*given), because="as autograd computes it")
+    check.done("a single word, 25 words against autograd")
+    return check.passed()
+
+
+def _by_autograd(
+    v: Tensor, u: Tensor, around: list[int], distances: list[int], target: int, noise: list[int]
+) -> tuple[Tensor, ...]:
+    """PyTorch's gradients of the statement's loss."""
+    v, u = v.clone().requires_grad_(), u.clone().requires_grad_()
+    h = torch.zeros(v.shape[1])
+    for id, distance in zip(around, distances, strict=True):
+        h = h + v[id] / distance / sum(1 / each for each in distances)
+    loss = -logsigmoid(u[target] @ h) - sum(logsigmoid(-u[id] @ h) for id in noise)
+    return torch.autograd.grad(loss, (v, u))
+
+
+@task("ex03_static_vectors", 9)
 def predict_part(function: Callable) -> Passed:
     """One of the three parts, of the student's choice."""
     check = Check("predict_part", function, hints=("write `return` and one of the names",))
