@@ -14,35 +14,22 @@ from course.feedback.checks import REFUSED, Check, Passed
 from course.feedback.differences import a, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TOLERANCE, TensorCheck
+from course.feedback.tensors import NumberCheck, TensorCheck
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex05_transformer")
 
 
-class NumberCheck(TensorCheck):
-    """A check whose examples give a plain number, right to about four digits."""
+class PlainNumberCheck(NumberCheck):
+    """A check of a number, by plain Python."""
 
     refused = REFUSED
-    ready_made = ()
-
-    def example(
-        self, *arguments: Any, gives: float, because: str = "", tolerance: float = TOLERANCE
-    ) -> None:
-        """A worked example."""
-        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
-        self.law(
-            isinstance(answer, int | float),
-            f"{shown}\nit must return a number; it returned {short(answer)}",
-        )
-        got, wanted = (torch.tensor(x, dtype=torch.float64) for x in (answer, gives))
-        self.equals(got, wanted, shown, because=because, tolerance=tolerance)
 
 
 @task("ex05_transformer", 1)
 def warmup_rate(function: Callable) -> Passed:
     """A linear rise, then a fall with the square root."""
-    check = NumberCheck(
+    check = PlainNumberCheck(
         "warmup_rate",
         function,
         hints=("two curves: which one is lower before the warm-up ends?", "x**-0.5"),
@@ -298,7 +285,7 @@ def beam(function: Callable) -> Passed:
 @task("ex05_transformer", 6)
 def chrf(function: Callable) -> Passed:
     """The F-score of character n-grams."""
-    check = NumberCheck(
+    check = PlainNumberCheck(
         "chrf",
         function,
         hints=(

@@ -15,7 +15,7 @@ from course.feedback.checks import Check, Passed
 from course.feedback.differences import a, difference, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TOLERANCE, TensorCheck, normal
+from course.feedback.tensors import TOLERANCE, NumberCheck, TensorCheck, normal
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex09_finetuning")
@@ -811,3 +811,178 @@ def _random_numbers() -> tuple:
     """The state of all global generators."""
     state = np.random.get_state()[1].tobytes()  # type: ignore[index]
     return random.getstate(), state, torch.get_rng_state().tolist()
+
+
+class MatrixCheck(TensorCheck):
+    """A check of a matrix of counts."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+
+@task("ex09_finetuning", 10)
+def confusion_matrix(function: Callable) -> Passed:
+    """How often each gold label got each guess."""
+    check = MatrixCheck(
+        "confusion_matrix",
+        function,
+        hints=(
+            "a dictionary from each class to its place says at once whether a label is a class",
+            "start with torch.zeros(C, C, dtype=torch.long); add 1 for each example that counts",
+        ),
+    )
+    check.example(
+        ["spam", "spam", "spam", "ham", "ham", "news"],
+        ["spam", "spam", "ham", "ham", "news", "news"],
+        ["spam", "ham"],
+        gives=[[2, 1], [0, 1]],
+        because="row = gold label, column = guess, in the order of classes; the last two examples "
+        "have a label that is not in classes, so they do not count",
+    )
+    check.example(
+        ["E", "E", "N", "C", "C", "C"],
+        ["N", "E", "N", "E", "E", "C"],
+        ("E", "N", "C"),
+        gives=[[1, 1, 0], [0, 1, 0], [2, 0, 1]],
+        because="three classes: C was taken for E twice, row 2, column 0",
+    )
+    check.done("two classes and three, labels that do not count")
+    nothing = "no example counts: a matrix of zeros"
+    check.example([], [], ["spam", "ham"], gives=[[0, 0], [0, 0]], because=nothing)
+    check.example(["a", "b"], ["b", "b"], ["b", "c"], gives=[[1, 0], [0, 0]], because="only (b, b)")
+    check.example(["a"], ["b"], ["b", "c"], gives=[[0, 0], [0, 0]], because=nothing)
+    check.example(
+        *([0, 0, 2, 1], [0, 2, 2, 0], [2, 0]),
+        gives=[[1, 0], [1, 1]],
+        because="classes may be numbers: 0 is a class like any other",
+    )
+    check.done("no example, numbers as classes")
+    counts = [[40, 3, 0, 1], [5, 160, 7, 0], [0, 2, 83, 0], [11, 0, 0, 300]]
+    pairs = [(i, j) for i, row in enumerate(counts) for j, n in enumerate(row) for _ in range(n)]
+    random.Random(0).shuffle(pairs)
+    gold, guessed = ([f"class {n}" for n in side] for side in zip(*pairs, strict=True))
+    check.example(
+        *(gold, guessed, [f"class {n}" for n in range(4)]),
+        gives=counts,
+        because=f"{len(pairs)} examples of four classes",
+    )
+    check.done(f"{len(pairs)} examples")
+    return check.passed()
+
+
+class ScoreCheck(NumberCheck):
+    """A check of a score, one number."""
+
+    refused = OWN_CODE
+
+
+@task("ex09_finetuning", 10)
+def matthews_correlation(function: Callable) -> Passed:
+    """One number for a confusion matrix."""
+    check = ScoreCheck(
+        "matthews_correlation",
+        function,
+        hints=(
+            "t = matrix.sum(dim=1), p = matrix.sum(dim=0), c = matrix.trace(), s = matrix.sum(), "
+            "all after matrix.double()",
+            "work out both differences under the roots first, and return 0.0 if one of them is 0",
+        ),
+    )
+    check.example(
+        torch.tensor([[2, 2], [0, 4]]),
+        gives=0.57735,
+        because="c = 6, s = 8, t = (4, 4), p = (2, 6): 16 / (√24 · √32)",
+    )
+    check.example(torch.tensor([[3, 0], [0, 5]]), gives=1.0, because="all guesses are right")
+    check.example(torch.tensor([[0, 3], [5, 0]]), gives=-1.0, because="all guesses are wrong: -1")
+    check.done("two classes, by hand")
+    one_column = "all guesses are one class, so p = (0, 10) and s² - Σ p² = 0: the result is 0"
+    check.example(torch.tensor([[0, 3], [0, 7]]), gives=0.0, because=one_column)
+    one_row = "all gold labels are one class, so t = (10, 0) and s² - Σ t² = 0: the result is 0"
+    check.example(torch.tensor([[4, 6], [0, 0]]), gives=0.0, because=one_row)
+    check.example(torch.tensor([[9, 0], [0, 0]]), gives=0.0, because="one row and one column: 0")
+    check.example(torch.zeros(2, 2, dtype=torch.long), gives=0.0, because="no examples: 0")
+    check.done("one row, one column, nothing")
+    check.example(
+        torch.tensor([[3, 1, 0], [1, 4, 1], [2, 0, 4]]),
+        gives=0.544388,
+        because="c = 11, s = 16, t = (4, 6, 6), p = (6, 5, 5): (176 - 84) / (√170 · √168)",
+    )
+    check.example(
+        torch.tensor([[5, 1, 0], [2, 4, 0], [0, 0, 0]]),
+        gives=0.507093,
+        because="the third class occurs nowhere: the same as for the other two alone",
+    )
+    check.done("three classes, one of them empty")
+    check.example(
+        torch.tensor([[200_000, 46_000], [35_000, 110_000]]),
+        gives=0.563858,
+        because="391,000 examples, as many as in QQP's test set",
+    )
+    check.done("391,000 examples")
+    return check.passed()
+
+
+def spread_out(confidences: Sequence[float], n_classes: int = 3) -> Tensor:
+    """Probabilities [N, C] whose largest one is given; it moves from class to class."""
+    rows = []
+    for number, confidence in enumerate(confidences):
+        row = [(1 - confidence) / (n_classes - 1)] * n_classes
+        row[number % n_classes] = confidence
+        rows.append(row)
+    return torch.tensor(rows)
+
+
+@task("ex09_finetuning", 11)
+def expected_calibration_error(function: Callable) -> Passed:
+    """How far confidence is from being right."""
+    check = ScoreCheck(
+        "expected_calibration_error",
+        function,
+        hints=(
+            "first drop the examples that do not count; then probabilities.max(dim=-1) gives the "
+            "confidences and the guesses",
+            "in a loop over bins: inside = (confidence > lower) & (confidence <= upper); skip a "
+            "bin that holds nothing",
+        ),
+    )
+    rows = [[0.5, 0.25, 0.25], [0.4, 0.3, 0.3], [0.125, 0.75, 0.125], [0.1, 0.15, 0.75]]
+    five = torch.tensor([*rows, [0.0, 0.0, 1.0]])
+    gold = torch.tensor([0, 1, 1, 2, 0])
+    check.example(
+        *(five, gold, 2),
+        gives=0.12,
+        because="bin 1 holds 0.5 and 0.4: mean 0.45, half of them right. Bin 2 holds 0.75, 0.75 "
+        "and 1: mean 0.833, two of three right. 2/5 · 0.05 + 3/5 · 0.167",
+    )
+    edges = spread_out([0.5, 0.5, 0.75, 0.75, 1.0])
+    check.example(
+        *(edges, torch.tensor([0, 0, 2, 0, 2]), 4),
+        gives=0.3,
+        because="an edge belongs to the bin below it: bin 2 holds 0.5 twice (half right), bin 3 "
+        "holds 0.75 twice (both right), bin 4 holds 1 (wrong): 2/5 · 0 + 2/5 · 0.25 + 1/5 · 1",
+    )
+    check.example(
+        *(five, gold, 1),
+        gives=0.08,
+        because="one bin: the mean confidence is 0.68, and three of five are right",
+    )
+    check.done("five examples, in one, two and four bins")
+    more = torch.cat([five, spread_out([0.9, 0.6, 0.45])])
+    ignored = torch.cat([gold, torch.full((3,), IGNORED)])
+    because = "three more examples that do not count: the result stays 0.12"
+    check.example(more, ignored, 2, gives=0.12, because=because)
+    nothing = "no example counts: 0"
+    check.example(five, torch.full((5,), IGNORED), 2, gives=0.0, because=nothing)
+    check.done("examples that do not count")
+    levels = ((0.55, 0.5), (0.65, 0.6), (0.75, 0.7), (0.85, 0.95), (0.95, 0.9))
+    many = spread_out([confidence for confidence, _ in levels for _ in range(200)], 2)
+    right = torch.tensor([n < round(200 * share) for _, share in levels for n in range(200)])
+    check.example(
+        *(many, torch.where(right, torch.arange(1000) % 2, 1 - torch.arange(1000) % 2), 10),
+        gives=0.06,
+        because="1,000 examples in five of ten bins; confidence and share of right guesses are "
+        "0.05 apart in four of them and 0.1 in one",
+    )
+    check.done("1,000 examples in ten bins")
+    return check.passed()

@@ -1,5 +1,6 @@
 """Checks of functions that take and return tensors: shapes, dtypes, numbers, gradients."""
 
+from numbers import Real
 from typing import Any
 
 import torch
@@ -112,6 +113,29 @@ class TensorCheck(Check):
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it."""
         return f"{self.name}({', '.join(map(written, arguments))})"
+
+
+class NumberCheck(TensorCheck):
+    """A check whose examples give a number, right to about four digits.
+
+    The number may be a tensor without dimensions, as in hidden tests.
+    """
+
+    ready_made = ()
+
+    def example(
+        self, *arguments: Any, gives: float, because: str = "", tolerance: float = TOLERANCE
+    ) -> None:
+        """A worked example."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        if isinstance(answer, Tensor) and answer.shape == () and not answer.is_complex():
+            answer = answer.item()
+        self.law(
+            isinstance(answer, Real),
+            f"{shown}\nit must return a number; it returned {short(answer)}",
+        )
+        got, wanted = (torch.tensor(float(x), dtype=torch.float64) for x in (answer, gives))
+        self.equals(got, wanted, shown, because=because, tolerance=tolerance)
 
 
 def written(value: Any) -> str:
