@@ -92,6 +92,39 @@ def test_a_lecture_says_how_long_it_takes(path):
     assert said in page.cells[0].source, f"the first cell must say: {said}"
 
 
+ATTENTION = re.compile(  # views that show where a head looks
+    r"(?:viz\.(?:attention_heads|attention_heatmap|head_view|model_view|neuron_view)"
+    r"|widgets\.(?:head_explorer|head_flipbook|head_gallery|token_path))\("
+)
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_attention_is_seen_in_the_core_of_each_lecture(path):
+    page = read_page(path)
+    on_path = {cell.id for cell in core(page.cells)}
+    shown = [cell for cell in page.code if cell.id in on_path and ATTENTION.search(cell.source)]
+    assert shown
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_lecture_says_what_it_shows_at_its_top_and_at_its_end(path):
+    page = read_page(path)
+    said = re.search(r"\*\*What this lecture shows\*\* (.*)", page.cells[0].source)[1]
+    (recap,) = [cell.source for cell in page.cells if cell.source.startswith("## Recap")]
+    wanted, found = (set(re.findall(r"\w+", text)) for text in (said, recap))
+    assert len(wanted & found) >= 0.8 * len(wanted)  # its end may tell it in the past tense
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_lecture_has_a_graded_task_on_its_own_content(path):
+    """The exercise of its number; a lecture with a letter has a task that names it."""
+    number = re.match(r"\d+b?", path.stem)[0]
+    (exercise,) = ROOT.glob(f"exercises/ex{number.removesuffix('b')}_*/*.ipynb")
+    if number.endswith("b"):
+        named = rf"\*Further: belongs to lecture {number.lstrip('0')}\b"
+        assert re.search(named, read_page(exercise).prose)
+
+
 def names_of(source):
     """The names that a cell defines, and those that it needs from earlier cells."""
     top = symtable.symtable(source, "cell", "exec")
