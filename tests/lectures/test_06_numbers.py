@@ -24,7 +24,8 @@ from tests.lectures.conftest import plain
 def test_what_the_proofs_of_the_page_assert(states):
     states("""
         89 % of BERT-tiny ... 7,087,872 for a layer ... $6/4 = 1.5$ ... $(1, -1, 1, -1)$ ... BERT
-        never builds that vector of 12,000 numbers ... $(-1, -1, 1, 11)$ ... with 2 → 3 → 2 dimensions
+        never builds that vector of 12,000 numbers ... $(-1, -1, 1, 11)$ ... with 2 → 3 → 2
+        dimensions
     """)
     states(f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {np.var([0, 4, 1, 1])}")
 
