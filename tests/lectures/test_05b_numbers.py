@@ -69,7 +69,7 @@ def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
     assert "steps = {200: 150, 600: 150," in code
     states("""
         at most 16 tokens on ... learn from 200 pairs, from 600, from all ... learning rate 0.01.
-        ... looked at 12 untrained layers ... for 12 layers; each ... letters, tested on 16. ... in
+        ... for 12 layers; each ... letters, tested on 16. ... in
         100 steps, with a warm-up ... come back in 100.
     """)
     states(f"now with dropout {TransformerConfig(8).dropout}.")

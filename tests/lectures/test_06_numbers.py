@@ -16,29 +16,27 @@ from torch.nn import functional as F
 from bertlab import data
 from bertlab.data.published import hub_model
 from bertlab.model import BertConfig, count_parameters
+from tests.conftest import ROOT
 from tests.lectures import sizes
+from tests.lectures.conftest import plain
 
 
 def test_what_the_proofs_of_the_page_assert(states):
     states("""
-        2,706,428 parameters are missing ... only 75,264 of them ... make up 1,181,184; rounding
-        1,015,488; the larger vocabulary 431,418 ... 3,074 are small parts of the heads ... 89 % of
-        BERT-tiny ... 7,087,872 for a layer ... $6/4 = 1.5$ ... $(1, -1, 1, -1)$ ... BERT never
-        builds that vector of 12,000 numbers ... $(-1, -1, 1, 11)$ ... with 2 → 3 → 2 dimensions
+        89 % of BERT-tiny ... 7,087,872 for a layer ... $6/4 = 1.5$ ... $(1, -1, 1, -1)$ ... BERT
+        never builds that vector of 12,000 numbers ... $(-1, -1, 1, 11)$ ... with 2 → 3 → 2
+        dimensions
     """)
-    states(rf"$23.4 + 12 \cdot 7 = {23.4 + 12 * 7:g}$ million")
     states(f"(2.25 + 6.25 + 0.25 + 0.25)/4 = {np.var([0, 4, 1, 1])}")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states(r"""
         110 million parameters for base and 340 million for large ... 340 million is a generous
-        rounding ... 340 million for large is not what ... speaks of 30,000 WordPieces ... have
-        about 110,000 for 100 languages ... attribute that number to 100 languages ... | 10 |
+        rounding ... 340 million for large is not what ... | 10 |
         $\quad X \leftarrow \text{GELU}(X W_f + b_f)$ | 8 | ... | 11 | $\quad X \leftarrow
         \text{LayerNormPerRow}(X; \gamma, \beta)$ | 8 | ... | 12 | $\quad$ **return** $P =
-        \text{softmax}(X W_u)$ | 8 | ... They round to 23.4 M for the embeddings ... to arrive at
-        110 M ... a dropout of 0.1 on all layers ... was the English one, 2,500 million words
+        \text{softmax}(X W_u)$ | 8 | ... a dropout of 0.1 on all layers
     """)
 
 
@@ -65,11 +63,30 @@ def test_base_is_the_110_million_of_the_paper_and_large_not_quite_340(states):
     states("""
         109,482,240 parameters; with both heads it is 110,106,428 ... 109,482,240 parameters in the
         encoder of base, 110,106,428 with both heads ... each of the 109,482,240 parameters of
-        BERT-base ... 335,141,888 in the encoder and 336,226,108 with both heads ... without
-        embeddings, have 302,309,376 ... positions beyond 512 ... base's 110 million ... even 110
-        million ... hold the 110 million ... the paper's 110 million. ... BERT itself, 110 million
-        ... "310,000,000"
+        BERT-base ... 335,141,888 in the encoder and 336,226,108 with both heads ...
+        positions beyond 512 ... base's 110 million ... even 110 million ... hold the 110 million
+        ... the paper's 110 million. ... BERT itself, 110 million ... the encoder of BERT-base has
+        109,482,240 parameters, each
     """)
+
+
+def test_what_the_slides_count_leaves_out_is_on_the_page_of_sources():
+    said = plain((ROOT / "lectures" / "sources.md").read_text(encoding="utf-8"))
+    D, d_ff = 768, 3072
+    embeddings, layer = (30_000 + 2 + 512) * D, 4 * D * D + 2 * D * d_ff + d_ff + D
+    assert f"{embeddings / 1e6:.1f} M for the embeddings and {layer / 1e6:.0f} M per layer" in said
+    rounded = 23_400_000 + 12 * 7_000_000
+    assert f"so {rounded / 1e6} million" in said
+    biases_and_norms = 12 * 4 * D + 12 * 2 * 2 * D + 2 * D
+    matrices = 2 * (D * D + D)
+    rounding = embeddings - 23_400_000 + 12 * (layer - 7_000_000)
+    vocabulary, rest = 522 * D + 30_522, 2 * D + 2 * D + 2
+    missing = sizes.encoder(12, D) + sizes.heads(D) - rounded
+    assert biases_and_norms + matrices + rounding + vocabulary + rest == missing
+    for number in (missing, biases_and_norms, matrices, rounding, vocabulary, rest):
+        assert f"{number:,}" in said
+    layers = count_parameters(BertConfig.large()).part("bert.layers")
+    assert f"alone have {layers:,}" in said
 
 
 def test_the_real_bert_is_as_large_as_the_page_says_and_the_library_compared_on_100_pairs(states):

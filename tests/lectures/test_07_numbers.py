@@ -18,6 +18,8 @@ from bertlab import data
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.pretraining.masking import MASKED_SHARE, RANDOM_SHARE
 from course.experiments.emergence import some_sentences
+from tests.conftest import ROOT
+from tests.lectures.conftest import plain
 
 DOG_MAT_CARPET = np.array([0.1, 0.6, 0.3])
 TRUTH = np.array([0.0, 1.0, 0.0])
@@ -33,7 +35,7 @@ def test_what_the_proofs_of_the_page_assert(states):
         10 % stay ... Why not swap the other 10 % ... **10 % random** ... 10 % stay as they
         ... $(0.1 - 1, 0.6, 0.3) = (-0.9, 0.6, 0.3)$ ... 80/10/10 ... at all 128 positions
         ... *The cat sat* again, with $\tilde x = (50001, 11987, 50001)$ ... $\tilde T =
-        \{1, 3\}$ ... $-\log(0.6) = 0.51$ ... that is $\log_{10}$ ... The loss of *mat* is
+        \{1, 3\}$ ... The loss of *mat* is
         0.51 ... $e^{0.51} = 1.67$ ... costs 0.69 more ... $9.41 / 2 = 4.70$ ... that would
         be 2.5, where the mean of all four is 1.75 ... (0.105 + 0.223 + 0.511)/3 ... =
         0.839/3 = 0.28$ ... 4.605, and with this one ... costs 1.36, nearly five times as
@@ -47,11 +49,18 @@ def test_what_the_proofs_of_the_page_assert(states):
         ... 76.8 are chosen; 61.4 become `[MASK]` ... 7.7 another word, 7.7 stay
     """)
     states(rf"$2 \cdot 0.15 \cdot 0.85 = {float(200 * Fraction('0.15') * Fraction('0.85'))}\,\%$")
-    states(f"gives ${math.log(0.999):.3f}$ and ${math.log(0.0001):.2f}$")
     states(f"write the label {torch.nn.CrossEntropyLoss().ignore_index} there")
     states(f"For the {110_106_428 / 1e6:.0f} million parameters")
     assert (MASKED_SHARE, RANDOM_SHARE) == (0.8, 0.1)
     assert 2 * math.log(30_522) < 25  # of the surprised student
+
+
+def test_the_logarithms_of_the_slides_are_on_the_page_of_sources():
+    said = plain((ROOT / "lectures" / "sources.md").read_text(encoding="utf-8"))
+    assert f"$-\\log(0.6) = {-math.log(0.6):.2f}$, the natural logarithm" in said
+    assert (round(math.log10(0.999), 4), math.log10(0.0001)) == (-0.0004, -4)
+    assert f"the loss would be {-math.log10(0.6):.2f}" in said
+    assert f"gives ${math.log(0.999):.3f}$ and ${math.log(0.0001):.2f}$" in said
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
