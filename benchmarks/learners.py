@@ -30,8 +30,9 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from benchmarks.turns import clock, cpu_seconds
 from bertlab.data.prepared import PreparedCorpus, open_corpus
-from bertlab.pretraining.batches import Batch, PretrainingData, ShortFirst
+from bertlab.pretraining.batches import Batch, PretrainingData
 from bertlab.pretraining.pairs import plan_pairs
+from bertlab.training.start import ShortFirst
 
 LENGTH = 128  # tokens in a sequence, at most
 CLIP = 1.0  # the largest norm of all gradients together

@@ -12,7 +12,7 @@ beside it say is supported, or an error names it; none may contradict another.
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from reprlib import repr as short
 from typing import Any
@@ -33,14 +33,8 @@ from bertlab.tokenizers.words import CLS, CONTINUES, MASK, PAD, SEP, UNKNOWN, no
 Options = dict[str, Sequence[Any]]
 
 PARTS = (
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
+    *("truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
+    *("post_processor", "decoder", "model"),
 )
 
 EITHER = (None, False, True)  # an option without effect in its part
@@ -72,36 +66,25 @@ BERT_NORMALIZER: Options = {
     "lowercase": (False, True),
 }
 SPECIAL_TOKEN: Options = {
-    "single_word": (False,),
-    "lstrip": (False,),
-    "rstrip": (False,),
-    "normalized": (False,),
+    **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), (False,)),
     "special": (True,),
 }
-
-
 BERT_WORDS = {"type": "BertPreTokenizer"}  # Hugging Face's name for `words.split_words`
 
 
-def bpe_model(
-    vocab: Mapping[str, int],
-    merges: Iterable[Sequence[str]],
-    *,
-    unknown: str | None = None,
-    end_of_word: str | None = None,
-) -> dict[str, Any]:
-    """The model part of a BPE tokenizer, on characters or on bytes."""
+def bpe_model(tokenizer: BPE | ByteBPE, unknown: str | None, mark: str | None) -> dict[str, Any]:
+    """The model part of a BPE tokenizer, on characters or on bytes; mark: of the end of a word."""
     return {
         "type": "BPE",
         "dropout": None,
         "unk_token": unknown,
         "continuing_subword_prefix": None,
-        "end_of_word_suffix": end_of_word,
+        "end_of_word_suffix": mark,
         "fuse_unk": False,
         "byte_fallback": False,
         "ignore_merges": False,
-        "vocab": dict(vocab),
-        "merges": [list(pair) for pair in merges],
+        "vocab": dict(tokenizer.vocab),
+        "merges": [list(pair) for pair in tokenizer.merges],
     }
 
 
@@ -374,17 +357,12 @@ BYTE_WORDS: dict[str, Any] = {  # Hugging Face's name for `split_byte_words`
 
 def bpe_parts(tokenizer: BPE) -> dict[str, Any]:
     """What a `tokenizer.json` says of a BPE."""
-    mark = tokenizer.end_of_word
+    mark, unknown = tokenizer.end_of_word, UNKNOWN if UNKNOWN in tokenizer.vocab else None
     return {
         "normalizer": None,
         "pre_tokenizer": BERT_WORDS,
         "decoder": {"type": "BPEDecoder", "suffix": mark} if mark else None,
-        "model": bpe_model(
-            tokenizer.vocab,
-            tokenizer.merges,
-            unknown=UNKNOWN if UNKNOWN in tokenizer.vocab else None,
-            end_of_word=mark or None,
-        ),
+        "model": bpe_model(tokenizer, unknown, mark or None),
     }
 
 
@@ -412,7 +390,7 @@ def byte_bpe_parts(tokenizer: ByteBPE) -> dict[str, Any]:
         "normalizer": None,
         "pre_tokenizer": BYTE_WORDS,
         "decoder": BYTE_WORDS,
-        "model": bpe_model(tokenizer.vocab, tokenizer.merges),
+        "model": bpe_model(tokenizer, None, None),
     }
 
 

@@ -39,7 +39,7 @@ from bertlab.model.checks import check_choice, check_fields, require
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
 from bertlab.model.pretrained import count_parameters, save_pretrained
-from bertlab.pretraining.batches import PretrainingData, ShortFirst
+from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.pairs import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
 from bertlab.training.checkpoints import checksum, has_checkpoint
@@ -62,7 +62,7 @@ from bertlab.training.runs import (
     save_rows,
     snapshot_steps,
 )
-from bertlab.training.start import STARTS
+from bertlab.training.start import STARTS, ShortFirst
 from bertlab.training.steps import adamw
 
 SIZES = ("tiny", "mini", "small", "medium", "base", "large")

@@ -1,4 +1,4 @@
-"""The initial weights of pre-training: random, or with planted heads.
+"""How a pre-training starts: its initial weights, and perhaps with short sequences.
 
 A masked language model stays on a plateau for long: it knows word frequencies, and must discover by
 chance that a neighbour tells more. `neighbours_start` shortens the plateau. What it plants must not
@@ -6,12 +6,17 @@ be called learned afterwards (lecture 10, section 2).
 """
 
 import math
+from copy import copy
+from typing import Any
 
 import torch
+from torch.utils.data import ConcatDataset, Dataset, Subset
 
 from bertlab.model.bert import draw_weights, sinusoidal_positions
+from bertlab.model.checks import require
 from bertlab.model.heads import BertForPreTraining
 from bertlab.parts import part
+from bertlab.pretraining.batches import Batch, Batches, PretrainingData
 
 OFFSETS = (-1, 1, -2, 2)  # from a token to those that the planted heads attend to
 WAVES = 8  # for finding it, from 1 radian per token down to about 1/3
@@ -86,3 +91,37 @@ def neighbours_start(model: BertForPreTraining, seed: int = 0) -> BertForPreTrai
 
 
 STARTS = {"plain": plain_start, "neighbours": neighbours_start}
+
+
+PART = 4  # of the length, as BERT's 128 of 512
+SHORTEST = 16  # tokens
+
+
+class ShortFirst(Batches):
+    """Batches of short sequences for the first steps, then those of `data`.
+
+    data: of the second stage; steps: the number of batches, at least 1, with sequences of a quarter
+    of its length and four times as many of them, so that a step reads the same number of tokens.
+
+    The short stage is epoch 0, even if it passes over the text several times; epoch 0 of `data`
+    follows it. Raises ValueError if `steps` is less than 1.
+
+    Source: Devlin et al. (2019), appendix A.2: 128 tokens for 90 % of the steps, then 512.
+    """
+
+    def __init__(self, data: PretrainingData, steps: int) -> None:
+        self.data, self.short, self.steps = data, copy(data), steps
+        require(self, "steps", steps >= 1, "must be at least 1")
+        self.short.max_length = min(data.max_length, max(SHORTEST, data.max_length // PART))
+        self.short.batch_size = data.batch_size * data.max_length // self.short.max_length
+
+    def epoch(self, number: int) -> Dataset[Batch]:
+        """The short stage for 0, else an epoch of long sequences. Raises as `PretrainingData`."""
+        if number > 0:
+            return self.data.epoch(number - 1)
+        epochs: list[Any] = []
+        batches = 0
+        while batches < self.steps:
+            epochs.append(self.short.epoch(len(epochs)))
+            batches += len(epochs[-1])
+        return Subset(ConcatDataset(epochs), range(self.steps))

@@ -10,10 +10,10 @@ from tests.house.test_floors import imported
 # Lines and files of each room of the library. The design wants fewer: 11,500 lines in all, 5,800 in
 # 32 files for the first four together. They may shrink; what makes one grow must be worth it.
 ROOMS = {
-    "tokenizers": (3160, 9),
+    "tokenizers": (3140, 9),
     "model": (2100, 10),
-    "pretraining": (870, 5),
-    "training": (2305, 8),
+    "pretraining": (835, 5),
+    "training": (2345, 8),
     "finetuning": (2180, 11),
     "interpretability": (1185, 8),
     "viz": (2020, 11),

@@ -31,6 +31,14 @@ def numbered_store(lengths, folder):
     return write_tokens(numbered_documents(lengths), tokenizer, folder), tokenizer
 
 
+def many_lengths(folder):
+    """Sixty documents of many lengths, with sentences of many lengths; store and tokenizer."""
+    generator = np.random.default_rng(3)
+    sizes = generator.integers(2, 20, size=60)
+    lengths = [generator.integers(1, 15, size=size).tolist() for size in sizes]
+    return numbered_store(lengths, folder)
+
+
 def store_in_memory(lengths, ids=None, tokenizer=None):
     """A store that was never on disk, where the disk does not matter; numbered without `ids`."""
     n_tokens = sum(chain(*lengths))

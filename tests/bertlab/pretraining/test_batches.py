@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chisquare
 
-from bertlab.pretraining.batches import MULTIPLE, Batch, Position, PretrainingData, ShortFirst
+from bertlab.pretraining.batches import MULTIPLE, Batch, Position, PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.tokenizers.wordpiece import BERT_SPECIAL_TOKENS
+from bertlab.training.start import ShortFirst
 from tests.bertlab.pretraining.numbered_stores import (
     document_of,
-    numbered_store,
+    many_lengths,
     store_in_memory,
     word_tokenizer,
 )
@@ -25,11 +26,7 @@ CERTAIN = 1e-6  # a chance so small that it means an error (the seeds are fixed 
 
 @pytest.fixture(scope="module")
 def numbered(tmp_path_factory):
-    """A store in which every token is a word of its own, and its tokenizer."""
-    generator = np.random.default_rng(3)
-    sizes = generator.integers(2, 20, size=60)
-    lengths = [generator.integers(1, 15, size=size).tolist() for size in sizes]
-    return numbered_store(lengths, tmp_path_factory.mktemp("store"))
+    return many_lengths(tmp_path_factory.mktemp("store"))
 
 
 @pytest.fixture(scope="module")
@@ -208,29 +205,6 @@ def test_from_any_position_and_by_workers_the_same_batches_follow(data, stages):
         epoch[n]
     assert torch.equal(torch.get_rng_state(), states[0]), "nothing global is drawn"
     assert (np.random.get_state()[1] == states[1]).all()
-
-
-def test_short_sequences_come_first_with_as_many_tokens_a_step(data):
-    def some(number, steps):
-        return [batch for _, batch in islice(ShortFirst(data, steps).batches(), number)]
-
-    shapes = [batch.ids.shape for batch in some(8, steps=5)]
-    assert all(rows == 20 and length <= 16 for rows, length in shapes[:5])
-    assert all(rows == 8 and 16 < length <= 40 for rows, length in shapes[5:])
-    assert all(map(same, some(5, steps=2)[2:], data.epoch(0)))
-    short = ShortFirst(data, 1).short
-    once = len(short.epoch(0))
-    batches = some(once + 3, steps=once + 3)  # the text is read again
-    assert all(batch.ids.shape[1] <= 16 for batch in batches)
-    assert same(batches[once], short.epoch(1)[0])  # other pairs, other masks
-
-
-@pytest.mark.parametrize(
-    ("length", "size", "short"), [(64, 8, (16, 32)), (24, 10, (16, 15)), (12, 10, (12, 10))]
-)
-def test_nothing_gets_shorter_than_sixteen_tokens(numbered, length, size, short):
-    first = ShortFirst(PretrainingData(*numbered, max_length=length, batch_size=size), 1).short
-    assert (first.max_length, first.batch_size) == short
 
 
 def test_another_epoch_or_seed_has_other_pairs_and_other_masks(numbered):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertlab.pretraining.batches import Position, PretrainingData, ShortFirst
+from bertlab.pretraining.batches import Position, PretrainingData
 from bertlab.pretraining.losses import (
     mlm_gradient,
     mlm_loss,
@@ -56,7 +56,6 @@ BATCHES = [
     ),
     (partial(PretrainingData, STORE, word_tokenizer(3)), "was written with another tokenizer"),
     (partial(PretrainingData, STORE, WITHOUT), r"has no \[PAD\]"),
-    (partial(ShortFirst, DATA, 0), "steps must be at least 1; got 0"),
     (pairs([[3, 3], [3]], max_length=4), "max_length must be at least 5.*got 4"),
     (pairs([[3, 3], [3]], short=1.5), "short_probability must be from 0 to 1; got 1.5"),
     (pairs([[3, 3]]), "at least two documents.*got 1"),

@@ -21,14 +21,13 @@ from bertlab.data.__main__ import main as fetch_main
 from bertlab.data.prepared import open_corpus
 from bertlab.model import BertForPreTraining
 from bertlab.model.pretrained import load_pretrained
-from bertlab.pretraining.batches import ShortFirst
 from bertlab.pretraining.pairs import Negatives
 from bertlab.training import command, runs
 from bertlab.training.command import RunSettings
 from bertlab.training.fast import local_device
 from bertlab.training.loop import TrainingConfig
 from bertlab.training.runs import evaluate, read_metrics, read_rows
-from bertlab.training.start import STARTS
+from bertlab.training.start import STARTS, ShortFirst
 from tests.bertlab.training.test_checkpoints import flip
 from tests.conftest import ROOT
 

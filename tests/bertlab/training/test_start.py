@@ -1,6 +1,7 @@
-"""The weights that a training starts from, against BERT's numbers and the waves of lecture 5."""
+"""How a training starts: weights against BERT's and lecture 5's waves; short sequences."""
 
 import math
+from itertools import islice
 
 import pytest
 import torch
@@ -9,11 +10,21 @@ from torch import nn
 from bertlab.finetuning.heads import SequenceClassifier
 from bertlab.finetuning.sentence_objectives import SiameseClassifier
 from bertlab.model import Bert, BertConfig, BertForPreTraining
+from bertlab.pretraining.batches import PretrainingData
 from bertlab.training.command import RunSettings, initial_model
 from bertlab.training.loop import TrainingConfig
-from bertlab.training.start import OFFSETS, STARTS, initial_weights, neighbours_start, plain_start
+from bertlab.training.start import (
+    OFFSETS,
+    STARTS,
+    ShortFirst,
+    initial_weights,
+    neighbours_start,
+    plain_start,
+)
 from course.models.relatives.gpt import CausalLanguageModel
 from course.models.relatives.permutation import PermutationLanguageModel
+from tests.bertlab.pretraining.numbered_stores import many_lengths
+from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, weights
 
 
@@ -106,3 +117,38 @@ def test_the_first_heads_look_at_their_neighbours(d_model, n_heads):
         else:
             assert max(seen.values()) < 0.1  # by chance
     assert second.max() < 0.2
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    return many_lengths(tmp_path_factory.mktemp("store"))
+
+
+def same(one, two):
+    return all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def test_short_sequences_come_first_with_as_many_tokens_a_step(numbered):
+    data = PretrainingData(*numbered, max_length=40, batch_size=8)
+    rejected("steps must be at least 1; got 0", ShortFirst, data, 0)
+
+    def some(number, steps):
+        return [batch for _, batch in islice(ShortFirst(data, steps).batches(), number)]
+
+    shapes = [batch.ids.shape for batch in some(8, steps=5)]
+    assert all(rows == 20 and length <= 16 for rows, length in shapes[:5])
+    assert all(rows == 8 and 16 < length <= 40 for rows, length in shapes[5:])
+    assert all(map(same, some(5, steps=2)[2:], data.epoch(0)))
+    short = ShortFirst(data, 1).short
+    once = len(short.epoch(0))
+    batches = some(once + 3, steps=once + 3)  # the text is read again
+    assert all(batch.ids.shape[1] <= 16 for batch in batches)
+    assert same(batches[once], short.epoch(1)[0])  # other pairs, other masks
+
+
+@pytest.mark.parametrize(
+    ("length", "size", "short"), [(64, 8, (16, 32)), (24, 10, (16, 15)), (12, 10, (12, 10))]
+)
+def test_nothing_gets_shorter_than_sixteen_tokens(numbered, length, size, short):
+    first = ShortFirst(PretrainingData(*numbered, max_length=length, batch_size=size), 1).short
+    assert (first.max_length, first.batch_size) == short
