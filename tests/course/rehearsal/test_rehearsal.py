@@ -21,7 +21,7 @@ from tests.conftest import read_page
 
 pytestmark = pytest.mark.slow
 
-ASSIGNMENT = "ex09_finetuning"  # its hidden tests are the fastest
+ASSIGNMENT = "ex00_warm_up"  # its hidden tests are the fastest
 
 
 def answer(task, kind, calls=(), loses=()):
@@ -106,9 +106,9 @@ def tasks():
 
 def test_an_answer_loses_its_own_tests_and_those_of_tasks_that_call_it(tasks):
     by_name = {one.name: one for one in tasks}
-    assert by_name["entity-f1"].only(UNWRITTEN).loses == {
-        *("test-entity-f1", "hidden-entity-f1"),
-        "test-examine-entity-f1",
+    assert by_name["shares"].only(UNWRITTEN).loses == {
+        *("test-shares", "hidden-shares"),
+        "test-examine-shares",
     }
     for one in tasks:
         assert one.only(OURS).loses == one.of(OTHER)[0].loses == frozenset()
@@ -171,20 +171,20 @@ def test_complete_hand_ins_get_the_points_of_their_answers(stage, handed_in):
     assert "Grades that differ from the truth: 0 of" in text, text
     assert agreed
     assert "Seconds per submission: median 2.0, slowest 4.5" in text
-    assert "15 students, 9 tasks, Cronbach's alpha 0." in text
+    assert "15 students, 4 tasks, Cronbach's alpha 0." in text
     assert len({tuple(row.values()) for row in scores.values()}) > 10, "they are not all alike"
 
 
 def test_one_false_grade_is_reported(stage, handed_in):
     students, scores = handed_in
     false = {student: dict(row) for student, row in scores.items()}
-    false["student-07"]["hidden-entity-f1"] += 1
+    false["student-07"]["hidden-shares"] += 1
     del false["student-11"]
     points = rehearse._points(stage, ASSIGNMENT)
     text, agreed = report(ASSIGNMENT, students, points, Grades(false, [1.0]))
     assert not agreed
     assert "Grades that differ from the truth: 2 of" in text
-    assert "student-07, hidden-entity-f1: must be " in text
+    assert "student-07, hidden-shares: must be " in text
     assert "student-11: not in the gradebook" in text
 
 
@@ -220,9 +220,9 @@ def test_the_command_grades_a_small_class(tmp_path, capsys, monkeypatch, tasks):
     asked = [ASSIGNMENT, "--students", "3", "--seed", "2", "--keep", str(there), *without]
     assert rehearse.main(asked) == 0
     said = capsys.readouterr().out
-    assert "55 answers to 9 tasks are tried" in said
-    assert f": about {round(2 * 58 / cores())} min to go\n" in said
-    assert "Grades that differ from the truth: 0 of 57" in said
+    assert "26 answers to 4 tasks are tried" in said
+    assert f": about {round(2 * 29 / cores())} min to go\n" in said
+    assert "Grades that differ from the truth: 0 of 27" in said
     assert "left out: one" in said
     assert (there / ASSIGNMENT / "report.txt").read_text(encoding="utf-8") in said
     assert (there / ASSIGNMENT / "gradebook.db").exists()
