@@ -1,8 +1,19 @@
 """Fixtures for the tests of one assignment: its solved source."""
 
+from functools import cache
+from unittest import mock
+
 import pytest
 
+from course.experiments import tasks
 from tests.conftest import ROOT, read_page
+
+
+@pytest.fixture(scope="module")
+def texts_are_read_once():
+    """A given cell reads its texts again for every answer; answers get the same ones."""
+    with mock.patch.object(tasks, "task", cache(tasks.task)):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from course.grading.cells import is_solution
 from course.publishing.mistakes import code_of, run_task
 from tests.exercises.test_assignments import ASSIGNMENTS
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("texts_are_read_once")]
 
 WRONG = {name: answers_of(name).wrong for name in ASSIGNMENTS}
 OTHER_WAYS = {name: answers_of(name).right for name in ASSIGNMENTS}

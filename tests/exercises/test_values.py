@@ -15,6 +15,7 @@ SHORTEST = 12  # characters: `return x` reveals nothing
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("texts_are_read_once")
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_stored_values_are_what_make_exercises_writes(assignment, record_property):
     stored, made = values_of(assignment), known_values(assignment)
