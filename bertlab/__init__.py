@@ -3,7 +3,7 @@
 The reading path, twelve files in this order, leads from a string to a trained BERT:
 
 1. `tokenizers/bpe.py`: which symbols to join, in five functions
-2. `tokenizers/wordpiece.py`: the same by likelihood, and how BERT cuts a word into pieces
+2. `tokenizers/wordpiece.py`: the same by gain in likelihood, and how BERT cuts a word into pieces
 3. `model/attention.py`: scores, their softmax, several heads
 4. `model/layers.py`: norms, the feed-forward network, a layer of the encoder
 5. `model/bert.py`: ids to vectors, all layers, and the pooler

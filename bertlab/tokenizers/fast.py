@@ -14,7 +14,7 @@ And in BPE the count of an existing pair can only fall, so pairs are stored by
 count, and an outdated count is harmless: it is corrected when the pairs of that count are
 processed.
 
-A likelihood is different: a merge removes symbols a and b, so n_a and n_b fall, and the score of
+Ratio and gain are different: a merge removes symbols a and b, so n_a and n_b fall, and the score of
 *every other* pair with a or b **rises**. Computing all those scores again after each merge is exact
 and slow. `Ranking` stores bounds of scores instead. Both scores rise as n_a and n_b fall. So each
 pair has lower limits, floors, for n_a and n_b: while the counts are not below them, the score
@@ -39,14 +39,14 @@ import numpy as np
 
 from bertlab.tokenizers import wordpiece
 from bertlab.tokenizers.bpe import Join, Pair, TieBreak
-from bertlab.tokenizers.wordpiece import gain, glue, likelihood
+from bertlab.tokenizers.wordpiece import gain, glue, ratio
 from bertlab.tokenizers.words import CONTINUES, UNKNOWN
 
 LONG = 128  # symbols; from about here on `LongWord` is faster
 ORDINARY = 100  # characters; longer words are rare, and cut by another algorithm
 
 # Parts as they are: a call through their names, by the million, would cost time.
-join_pieces, likelihood_of, gain_of = unwrap(glue), unwrap(likelihood), unwrap(gain)
+join_pieces, ratio_of, gain_of = unwrap(glue), unwrap(ratio), unwrap(gain)
 match_simply = unwrap(wordpiece.longest_match)
 
 Words = Mapping[tuple[str, ...], int]  # the symbols of a word -> how often the word occurs
@@ -232,10 +232,10 @@ class Criterion(NamedTuple):
     of_joins: bool
 
 
-# The likelihood goes with 1 / (n_a n_b), the gain with - n_ab (ln n_a + ln n_b).
-LIKELIHOOD = Criterion(likelihood_of, lambda score, target, _: sqrt(score / target), False)
+# The ratio goes with 1 / (n_a n_b), the gain with - n_ab (ln n_a + ln n_b).
+RATIO = Criterion(ratio_of, lambda score, target, _: sqrt(score / target), False)
 GAIN = Criterion(gain_of, lambda score, target, n_ab: exp((score - target) / (2 * n_ab)), True)
-CRITERIA = {"gain": GAIN, "likelihood": LIKELIHOOD}
+CRITERIA = {"gain": GAIN, "ratio": RATIO, "likelihood": RATIO}  # two names, as in `SCORES`
 
 
 class Unigrams:
@@ -265,7 +265,7 @@ class Unigrams:
         """The arguments of a score: n_ab, n_a, n_b, n, n_made, same (see `wordpiece.gain`)."""
         a, b = divmod(pair, BASE)
         n_a, n_b = self.counts[a], self.counts[b]
-        if not criterion.of_joins:  # a likelihood needs nothing else
+        if not criterion.of_joins:  # a ratio needs nothing else
             return self.corpus.pair_counts[pair], n_a, n_b, self.total, 0, a == b
         made = self.symbols.made(pair)
         n_made = self.counts[made] if made is not None else 0

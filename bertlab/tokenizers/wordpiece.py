@@ -5,12 +5,12 @@ makes the corpus more likely. The language model is the simplest one: each symbo
 probability n_x / N, with n_x its occurrences among the N symbols of the corpus, and the symbols are
 independent. Two answers:
 
-- `likelihood`: p(ab) / (p(a) p(b)), up to the factor N: how much more often a and b are adjacent
-  than by chance (the exponential of a pointwise mutual information);
+- `ratio`: p(ab) / (p(a) p(b)), up to the factor N: how much more often a and b are adjacent than by
+  chance (the exponential of a pointwise mutual information); textbooks call it the likelihood;
 - `gain`: by how many nats the log-likelihood of the whole corpus rises when a and b are joined.
 
 Sources: Schuster & Nakajima (2012), "Japanese and Korean Voice Search", section 2, whose words
-mean `gain`; most textbooks print `likelihood`. Devlin et al. (2019), `WordpieceTokenizer`, for
+mean `gain`; most textbooks print `ratio`. Devlin et al. (2019), `WordpieceTokenizer`, for
 `longest_match`.
 """
 
@@ -92,7 +92,7 @@ def glue(left: str, right: str) -> str:
 
 
 @part("02")
-def likelihood(
+def ratio(
     n_ab: int,
     n_a: int,
     n_b: int,
@@ -100,17 +100,20 @@ def likelihood(
     n_made: int = 0,  # noqa: ARG001
     same: bool = False,  # noqa: ARG001
 ) -> float:
-    """n_ab / (n_a n_b), the score of the textbooks.
+    """n_ab / (n_a n_b), the score of the textbooks, which call it the likelihood.
 
     n_ab: how often a and b are adjacent, as in `bpe.count_pairs`: twice in a a a, where `gain`
     counts once; n_a, n_b: occurrences of each.
 
     The last three arguments are ignored; they are those of `gain`.
 
-    >>> likelihood(4, 4, 4), likelihood(3, 3, 6)
+    >>> ratio(4, 4, 4), ratio(3, 3, 6)
     (0.25, 0.16666666666666666)
     """
     return n_ab / (n_a * n_b)
+
+
+likelihood = ratio  # its name until 2026, and that of the textbooks
 
 
 @part("02")
@@ -146,8 +149,9 @@ def frequency(n_ab: int, *_: float) -> float:
 
 SCORES: dict[str, Callable[..., float]] = {
     "gain": gain,
-    "likelihood": likelihood,
+    "ratio": ratio,
     "frequency": frequency,
+    "likelihood": ratio,  # another name of the ratio, not the likelihood of the corpus
 }
 
 
@@ -186,7 +190,7 @@ def pair_scores(
 ) -> dict[Pair, float]:
     """The score of each pair of neighbours that occurs at least `min_frequency` times.
 
-    score: `gain`, `likelihood` or another function of the same numbers.
+    score: `gain`, `ratio` or another function of the same numbers.
     """
     n = count_symbols(words)
     total = n.total()
@@ -211,8 +215,8 @@ def learn_pieces(
     """Join the pair with the highest score until the vocabulary holds `vocab_size` pieces.
 
     The arguments are those of `bpe.learn_merges`; words are in pieces, as `first_pieces` cuts
-    them; criterion: "gain", "likelihood" or "frequency". Returns the new vocabulary, the merges,
-    and each merge's gain in log-likelihood, in nats. It stops early if no pair that occurs
+    them; criterion: "gain", "ratio" or "frequency". Returns the new vocabulary, the merges, and
+    each merge's gain in log-likelihood, in nats. It stops early if no pair that occurs
     `min_frequency` times has a score above 0.
     """
     vocab, merges, gains = vocab.copy(), [], []
@@ -267,7 +271,7 @@ class WordPiece(Tokenizer):
     characters is [UNK]; gains: each merge's gain in log-likelihood, in nats, if known.
 
     >>> corpus = ["cost best menu men camel", "cost best"]
-    >>> wordpiece = WordPiece.train(corpus, 28, special_tokens=["[UNK]"], criterion="likelihood")
+    >>> wordpiece = WordPiece.train(corpus, 28, special_tokens=["[UNK]"], criterion="ratio")
     >>> wordpiece.tokenize("Men cost")
     ['m', '##e', '##n', 'cost']
     """
@@ -288,7 +292,7 @@ class WordPiece(Tokenizer):
         texts: Iterable[str],
         vocab_size: int,
         *,
-        criterion: Literal["gain", "likelihood", "frequency"] = "gain",
+        criterion: Literal["gain", "ratio", "frequency", "likelihood"] = "gain",
         special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
         min_frequency: int = 1,
         tie_break: TieBreak = "lowest-id",
@@ -300,8 +304,8 @@ class WordPiece(Tokenizer):
         """Learn a vocabulary of `vocab_size` tokens from `texts`.
 
         criterion: which pair is joined next. "gain": the one that raises the log-likelihood of
-            the corpus most, as in Schuster & Nakajima (2012). "likelihood": the highest
-            n_ab / (n_a n_b), as in textbooks; it prefers rare pairs, so set `min_frequency`.
+            the corpus most, as in Schuster & Nakajima (2012). "ratio", or "likelihood" as in
+            textbooks: the highest n_ab / (n_a n_b); it prefers rare pairs, so set `min_frequency`.
             "frequency": the most frequent, as in BPE and in Hugging Face's `WordPieceTrainer`,
             whose ids change from run to run.
         lowercase, strip_accents: for an uncased model True and None, for a cased one False.

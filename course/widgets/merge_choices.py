@@ -60,7 +60,7 @@ def run(
 
     The library's own training chooses the merges; the scores are counted again each time.
 
-    >>> [state.next_pair for state in run({("m", "##e", "##n"): 1}, "likelihood", 2)]
+    >>> [state.next_pair for state in run({("m", "##e", "##n"): 1}, "ratio", 2)]
     [('m', '##e'), ('me', '##n'), None]
     """
     vocab, merges = _learn(words, criterion, steps + 1, tie_break)
@@ -82,15 +82,15 @@ def run(
 def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Score]:
     """Count all pairs of the words again, with the criterion's value of each.
 
-    >>> score_pairs({("m", "##e", "##n"): 2}, "likelihood")["##e", "##n"]
+    >>> score_pairs({("m", "##e", "##n"): 2}, "ratio")["##e", "##n"]
     Score(n_ab=2, n_a=2, n_b=2, value=0.5)
     """
     pieces, joins = count_symbols(words), count_joins(words)
     scores = {}
     for pair, count in count_pairs(words).items():
         a, b = pair
-        # a a a contains a a twice, but allows one join; the likelihood counts occurrences.
-        n_ab = count if criterion == "likelihood" else joins[pair]
+        # a a a contains a a twice, but allows one join; the ratio counts occurrences.
+        n_ab = joins[pair] if criterion in ("gain", "frequency") else count
         times = count if criterion == "frequency" else n_ab
         made = pieces[glue(a, b)]
         value = SCORES[criterion](times, pieces[a], pieces[b], pieces.total(), made, a == b)

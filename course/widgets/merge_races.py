@@ -1,4 +1,4 @@
-"""The same words, several criteria: the merges of frequency, likelihood and gain, side by side."""
+"""The same words, several criteria: the merges of frequency, ratio and gain, side by side."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,10 +20,10 @@ WORDS_SHOWN = 8
 
 RULES = {
     "frequency": "joins the pair that occurs most often",
-    "likelihood": "joins the highest score, n<sub>ab</sub> / (n<sub>a</sub> n<sub>b</sub>)",
+    "ratio": "joins the highest ratio, n<sub>ab</sub> / (n<sub>a</sub> n<sub>b</sub>)",
     "gain": "joins the pair that raises the log-likelihood most",
 }
-VALUE_HEADS = {"frequency": "count", "likelihood": "score", "gain": "gain"}
+VALUE_HEADS = {"frequency": "count", "ratio": "ratio", "gain": "gain"}
 COUNT_HEADS = ["n<sub>ab</sub>", "n<sub>a</sub>", "n<sub>b</sub>"]
 
 
@@ -31,7 +31,7 @@ def merge_race(
     word_counts: Mapping[str, int],
     steps: int = 12,
     *,
-    criteria: Sequence[str] = ("frequency", "likelihood"),
+    criteria: Sequence[str] = ("frequency", "ratio"),
     tie_break: TieBreak = "lowest-id",
     title: str = "The same words, merged by different criteria",
     alt: str | None = None,
@@ -39,8 +39,8 @@ def merge_race(
     """Let each criterion choose WordPiece's merges for the same words; one step per page.
 
     word_counts: word -> how often it occurs; steps: pages after the first; criteria: some of
-    "frequency", "likelihood" and "gain", as in `WordPiece.train`, one column each; tie_break: as
-    there; alt: the steps in words, by default generated.
+    "frequency", "ratio" (also called "likelihood") and "gain", as in `WordPiece.train`, one column
+    each; tie_break: as there; alt: the steps in words, by default generated.
 
     A column shows the words in pieces, the best pairs with their counts (n_ab: how often a and b
     can be joined) and the value that its criterion compares, and the result: the corpus's number of
@@ -51,7 +51,7 @@ def merge_race(
     """
     if steps < 1:
         raise ValueError(f"merge_race: steps must be at least 1; got {steps}")
-    names = list(criteria)
+    names = ["ratio" if name == "likelihood" else name for name in criteria]
     if not names or len(set(names)) < len(names) or not set(names) <= set(RULES):
         raise ValueError(
             f"merge_race: criteria must be a list of different names out of {', '.join(RULES)}; "
@@ -93,7 +93,7 @@ def _told(step: int, state: State) -> str:
     score = before.scores[before.next_pair]
     why = {
         "frequency": times(int(score.value)),
-        "likelihood": f"{score.n_ab:,} of {score.n_a:,} × {score.n_b:,}",
+        "ratio": f"{score.n_ab:,} of {score.n_a:,} × {score.n_b:,}",
         "gain": f"{_signed(score.value)} nats",
     }[state.criterion]
     return f"{state.criterion} joins {a} + {b} ({why})"
@@ -133,7 +133,7 @@ def _pairs(state: State) -> str:
 def _value(criterion: str, value: float) -> str:
     if criterion == "frequency":
         return f"{value:,}"
-    return f"{value:.3g}" if criterion == "likelihood" else _signed(value)
+    return f"{value:.3g}" if criterion == "ratio" else _signed(value)
 
 
 def _nats(state: State) -> str:

@@ -113,7 +113,7 @@ with INSTEAD:
     for kind in (BPE, ByteBPE):
         trained = kind.train(TEXTS, 290)
         assert trained.decode(trained.encode(TEXTS[0]).ids)
-    for criterion in ("frequency", "likelihood", "gain"):
+    for criterion in ("frequency", "ratio", "gain"):
         words = WordPiece.train(TEXTS, 70, criterion=criterion)
     model = BertForPreTraining(BertConfig.tiny(vocab_size=len(words.vocab), max_length=16))
     store = write_tokens([TEXTS, TEXTS[::-1]], words, tempfile.mkdtemp())

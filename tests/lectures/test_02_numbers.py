@@ -37,9 +37,9 @@ def test_the_loop_makes_hugging_faces_byte_level_bpe(words):
 
 
 @given(words)
-def test_the_loop_makes_the_librarys_wordpiece_by_likelihood(words):
+def test_the_loop_makes_the_librarys_wordpiece_by_the_ratio(words):
     texts = [word for word, count in words.items() for _ in range(count)]
-    library = WordPiece.train(texts, 40, special_tokens=["[UNK]"], criterion="likelihood")
+    library = WordPiece.train(texts, 40, special_tokens=["[UNK]"], criterion="ratio")
     pieces = {first_pieces(word): count for word, count in words.items()}
     ids = {piece: id for id, piece in enumerate(["[UNK]", *first_alphabet(pieces)])}
     by_loop = PAGE["learn_by_ratio"](pieces, ids, 40)

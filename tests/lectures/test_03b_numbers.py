@@ -60,6 +60,21 @@ def test_cbow_gives_each_word_its_share_of_the_gradient(around):
     torch.testing.assert_close(ours, by_autograd(loss, (v, u)))
 
 
+def test_a_weighted_context_gives_each_word_its_weight_times_the_gradient_of_the_context():
+    v, u, around, noise = draw(5, 3), draw(5, 3, seed=1), [0, 2, 4], [3, 0, 3]
+    weights = draw(3, seed=2).softmax(dim=0)
+
+    def loss(v):
+        return PAGE["weighted_cbow_loss"](v, u, around, 2, noise, weights)
+
+    h = weights @ v[around]
+    by_h = (u[2] @ h).sigmoid() * u[2] - u[2] + sum((u[id] @ h).sigmoid() * u[id] for id in noise)
+    (by_v,) = by_autograd(loss, (v,))
+    torch.testing.assert_close(by_v[around], weights[:, None] * by_h)
+    flat = PAGE["weighted_cbow_loss"](v, u, around, 2, noise, torch.full_like(weights, 1 / 3))
+    torch.testing.assert_close(flat, PAGE["cbow_loss"](v, u, around, 2, noise))
+
+
 def gensims_sentence(v, u, words, *, sg, rate):
     """The tables after gensim has read one sentence once, with one noise word per example."""
     word2vec = pytest.importorskip("gensim.models").Word2Vec

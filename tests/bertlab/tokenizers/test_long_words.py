@@ -134,7 +134,7 @@ TRAINERS = {
     "BPE": lambda texts: BPE.train(texts, 60),
     "byte BPE": lambda texts: ByteBPE.train(texts, 320),
     "frequency": lambda texts: WordPiece.train(texts, 70, criterion="frequency"),
-    "likelihood": lambda texts: WordPiece.train(texts, 70, criterion="likelihood"),
+    "ratio": lambda texts: WordPiece.train(texts, 70, criterion="ratio"),
     "gain": lambda texts: WordPiece.train(texts, 70, criterion="gain"),
 }
 

@@ -13,7 +13,7 @@ from bertlab import data
 from bertlab.parts import plain
 from bertlab.tokenizers import WordPiece, count_words, fast
 from bertlab.tokenizers.bpe import count_pairs, learn_merges
-from bertlab.tokenizers.wordpiece import first_pieces, gain, glue, learn_pieces, likelihood
+from bertlab.tokenizers.wordpiece import first_pieces, gain, glue, learn_pieces, ratio
 
 counts = st.sampled_from([1, 1, 2, 3, 10, 100])
 corpora = st.dictionaries(st.text("abc", min_size=1, max_size=9), counts, min_size=1, max_size=12)
@@ -79,7 +79,7 @@ def brute_force(words, vocab, vocab_size, criterion, min_frequency=1, sign=1):
         for (a, b), count in count_pairs(words).items():
             times = joins(words, (a, b)) if criterion == "gain" else count
             rest = n[a], n[b], n.total(), n[join(a, b)], a == b
-            scores = {"likelihood": times / (n[a] * n[b])}
+            scores = {"ratio": times / (n[a] * n[b])}
             scores["gain"] = gain(times, *rest) if criterion == "gain" else None
             key = -scores.get(criterion, times), sign * vocab[a], sign * vocab[b]
             if times >= min_frequency:
@@ -104,7 +104,7 @@ def learn(words, vocab, vocab_size, criterion, min_frequency=1, sign=1):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("criterion", ["likelihood", "gain", "frequency", "BPE"])
+@pytest.mark.parametrize("criterion", ["ratio", "gain", "frequency", "BPE"])
 @settings(max_examples=120)
 @given(corpora, cuts, st.integers(1, 40), st.integers(1, 3), st.sampled_from([1, -1]))
 def test_training_equals_counting_everything_again(
@@ -127,7 +127,7 @@ def test_training_equals_counting_everything_again(
 @pytest.mark.parametrize(
     ("criterion", "documents", "n_words", "room", "min_frequency"),
     [
-        ("likelihood", slice(3, 4), 250, 60, 2),
+        ("ratio", slice(3, 4), 250, 60, 2),
         ("gain", slice(3, 4), 250, 60, 2),
         ("frequency", slice(9), 2_000, 150, 1),
     ],
@@ -154,7 +154,7 @@ def test_a_gain_is_the_difference_of_two_log_likelihoods(word_counts):
 
 def test_both_scores_by_hand_also_of_a_repeated_symbol():
     # cost 2, best 2, menu 1, men 1, camel 1: s 4, t 4, 28 characters; s t stands 4 times.
-    assert likelihood(4, 4, 4) == 1 / 4
+    assert ratio(4, 4, 4) == 1 / 4
     by_hand = 4 * log(4) - 4 * log(4) - 4 * log(4) + 28 * log(28) - 24 * log(24)
     assert isclose(gain(4, 4, 4, 28), by_hand)
     assert round(by_hand, 2) == 11.48
@@ -176,13 +176,13 @@ def test_it_stops_when_no_merge_makes_the_corpus_more_likely():
     vocab = {"a": 0, "##b": 1}
     assert gain(1, 101, 101, 202) < 0
     assert learn_pieces(words, vocab, 100, criterion="gain") == (vocab, [], [])
-    assert learn_pieces(words, vocab, 100, criterion="likelihood")[1] == [("a", "##b")]
+    assert learn_pieces(words, vocab, 100, criterion="ratio")[1] == [("a", "##b")]
 
 
-def test_the_likelihood_counts_occurrences_though_a_run_allows_fewer_joins():
+def test_the_ratio_counts_occurrences_though_a_run_allows_fewer_joins():
     # a ##a ##a ##a and a: ##a ##a stands twice among 3 ##a, a ##a once among 2 a and 3 ##a.
     texts = ["aaaa a"]
-    trained = WordPiece.train(texts, 100, special_tokens=["[UNK]"], criterion="likelihood")
+    trained = WordPiece.train(texts, 100, special_tokens=["[UNK]"], criterion="ratio")
     assert 2 / (3 * 3) > 1 / (2 * 3)
     assert trained.merges[0] == ("##a", "##a")
 
@@ -197,6 +197,6 @@ def test_on_random_corpora_with_long_runs_both_criteria_equal_brute_force(monkey
         texts = " ".join("".join(draw.sample(runs, draw.randint(1, 3))) for _ in range(4))
         words, vocab = in_pieces(count_words([texts]))
         size, frequency = len(vocab) + draw.randint(1, 6), draw.randint(1, 2)
-        for criterion in ("likelihood", "gain"):
+        for criterion in ("ratio", "gain"):
             asked = words, vocab, size, criterion, frequency
             assert learn(*asked) == brute_force(*asked), texts

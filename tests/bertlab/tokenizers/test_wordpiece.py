@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from tokenizers import BertWordPieceTokenizer, Tokenizer, models, normalizers, pre_tokenizers
 
 from bertlab import data
+from bertlab.parts import plain
 from bertlab.tokenizers import WordPiece, normalize
 from bertlab.tokenizers.fast import LongestMatcher
-from bertlab.tokenizers.wordpiece import longest_match
+from bertlab.tokenizers.wordpiece import likelihood, longest_match, ratio
 from bertlab.tokenizers.words import is_chinese, is_removed
 from course.experiments.labels import labelled
 from tests.bertlab.tokenizers.references import ADVERSARIAL, PYTHON_TOPICS, assert_same
@@ -149,10 +150,21 @@ def test_ids_are_special_tokens_first_characters_continuations_merges():
     assert wordpiece.merges == (("##s", "##t"), ("b", "##e"))
 
 
-@pytest.mark.parametrize("criterion", ["gain", "likelihood", "frequency"])
+@pytest.mark.parametrize("criterion", ["gain", "ratio", "frequency"])
 def test_every_merge_has_its_gain(criterion):
     wordpiece = WordPiece.train(PYTHON_TOPICS[:10], 600, criterion=criterion, min_frequency=2)
     assert len(wordpiece.gains) == len(wordpiece.merges) > 100
+
+
+def test_the_ratio_has_a_second_name_with_which_files_were_saved(tmp_path):
+    named = {"criterion": "likelihood", "special_tokens": ["[UNK]"]}
+    by_ratio = WordPiece.train(SLIDE_TEXTS, 28, **named | {"criterion": "ratio"})
+    by_old_name = WordPiece.train(SLIDE_TEXTS, 28, **named)
+    with plain():
+        assert by_ratio == by_old_name == WordPiece.train(SLIDE_TEXTS, 28, **named)
+    assert by_ratio.merges[0] == ("##a", "##m")
+    assert WordPiece.load(by_old_name.save(tmp_path / "tokenizer.json")) == by_ratio
+    assert likelihood(4, 4, 8) == ratio(4, 4, 8) == 1 / 8
 
 
 def test_case_and_accents_are_removed_before_counting():

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from bertlab.tokenizers import WordPiece
 from bertlab.tokenizers.wordpiece import first_pieces
 from course.widgets import merge_race
-from course.widgets.merge_choices import run
+from course.widgets.merge_choices import run, score_pairs
 from tests.course.widgets.conftest import pages_of, rows_of, soup
 from tests.course.widgets.test_merge_steppers import WORDS
 
-CRITERIA = ("frequency", "likelihood", "gain")
+CRITERIA = ("frequency", "ratio", "gain")
 GAIN_STOPS = {"a": 2, "abaa": 2, "abbb": 1}
 
 
@@ -36,15 +36,15 @@ def pieces_of(column):
     return tokens
 
 
-def test_frequency_and_likelihood_differ_from_the_first_merge():
+def test_frequency_and_ratio_differ_from_the_first_merge():
     start, first = labels_of(merge_race(WORDS, 1))
     assert start == "Start: every word in single characters, 28 tokens"
-    joins = "frequency joins ##s + ##t (4 times), likelihood joins ##a + ##m (1 of 1 × 1)"
+    joins = "frequency joins ##s + ##t (4 times), ratio joins ##a + ##m (1 of 1 × 1)"
     assert first == f"Merge 1: {joins}"
 
 
 def test_the_first_page_has_the_counts_of_the_lecture():
-    frequency, likelihood = columns_of(pages_of(merge_race(WORDS))[0])
+    frequency, ratio = columns_of(pages_of(merge_race(WORDS))[0])
     words, pairs = frequency.find_all("table")
     assert rows_of(words)[1:] == [
         ["c##o##s##t", "2"],
@@ -61,7 +61,7 @@ def test_the_first_page_has_the_counts_of_the_lecture():
     assert len(rows_of(pairs)) == 1 + 6
     assert "and 6 more pairs" in frequency.get_text()
     # By hand: 1 / (1 * 1), 1 / (2 * 1), 1 / (3 * 1), 2 / (3 * 2), 2 / (2 * 4), 4 / (4 * 4)
-    assert rows_of(likelihood.find_all("table")[1])[1:] == [
+    assert rows_of(ratio.find_all("table")[1])[1:] == [
         ["##a ##m", "", "1", "1", "1", "1", "joined next"],
         ["##n ##u", "", "0.5", "1", "2", "1", ""],
         ["c ##a", "", "0.333", "1", "3", "1", ""],
@@ -149,19 +149,19 @@ def test_a_race_that_could_go_on_does_not_stop_and_a_piece_is_never_markup():
 
 
 def test_a_pair_of_equal_pieces_is_counted_as_its_criterion_counts_it():
-    # ##a ##a occurs twice in a ##a ##a ##a, but merging gives a ##aa ##a. The likelihood counts
+    # ##a ##a occurs twice in a ##a ##a ##a, but merging gives a ##aa ##a. The ratio counts
     # occurrences: 10 / (15 * 15).
-    frequency, likelihood = columns_of(pages_of(merge_race({"aaaa": 5}, 1))[0])
+    frequency, ratio = columns_of(pages_of(merge_race({"aaaa": 5}, 1))[0])
     row = rows_of(frequency.find_all("table")[1])[1]
     assert row[:6] == ["##a ##a", "", "10", "5", "15", "15"]
-    pairs = {row[0]: row[2:6] for row in rows_of(likelihood.find_all("table")[1])[1:]}
+    pairs = {row[0]: row[2:6] for row in rows_of(ratio.find_all("table")[1])[1:]}
     assert pairs == {"a ##a": ["0.0667", "5", "5", "15"], "##a ##a": ["0.0444", "10", "15", "15"]}
 
 
 def test_alt_describes_every_step_by_default():
     shown = merge_race(WORDS, 2)
     assert shown.alt.startswith(". ".join(labels_of(shown)) + ". At the end frequency has 22 ")
-    assert "likelihood has 26 tokens and a log-likelihood of −58.12 nats." in shown.alt
+    assert "ratio has 26 tokens and a log-likelihood of −58.12 nats." in shown.alt
     assert merge_race(WORDS, 2, alt="In my words").alt == "In my words"
     assert merge_race(WORDS, 1, title="Mine").title == "Mine"
 
@@ -194,3 +194,10 @@ def test_the_pair_on_top_is_the_one_that_training_joins(word_counts, criterion, 
             assert best is None or (criterion == "gain" and state.scores[best].value <= 0)
         else:
             assert state.next_pair == best
+
+
+def test_the_ratio_is_also_called_the_likelihood():
+    old, new = (merge_race(WORDS, 3, criteria=(name,)) for name in ("likelihood", "ratio"))
+    assert (old.page, old.alt) == (new.page, new.alt)
+    words = {first_pieces("aaaa"): 5}
+    assert score_pairs(words, "likelihood") == score_pairs(words, "ratio")

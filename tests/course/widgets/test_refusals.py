@@ -91,7 +91,7 @@ def race(**arguments):
         (race(word_counts={"a": 0}), "merge_race: .*whole numbers of at least 1; got 'a': 0"),
         (race(word_counts={"": 1}), "merge_race: .*whole numbers of at least 1; got '': 1"),
         (race(steps=0), "merge_race: steps must be at least 1; got 0"),
-        (race(criteria=["chance"]), r"criteria must be .*likelihood, gain; got \['cha"),
+        (race(criteria=["chance"]), r"criteria must be .*ratio, gain; got \['cha"),
         (race(criteria=["gain", "gain"]), r"different names .*got \['gain', 'gain'\]"),
         (race(criteria=[]), r"criteria must be a list .*; got \[\]"),
         (race(criteria="gain"), "criteria must be a list .*; got 'gain'"),
