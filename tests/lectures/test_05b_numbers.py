@@ -1,5 +1,6 @@
-"""Lecture 05b without its page: BLEU against sacrebleu."""
+"""Lecture 05b without its page: BLEU against sacrebleu, rotary positions against transformers."""
 
+import ast
 import math
 from collections import Counter
 from types import SimpleNamespace
@@ -79,11 +80,12 @@ def test_sizes_that_the_page_names_far_from_their_code(its_lecture, states):
 
 
 @pytest.fixture
-def rotations(monkeypatch):
+def rotations(its_lecture, monkeypatch):
     """As the page makes them, for heads of 16 dimensions at 32 places."""
-    made = torch.stack([PAGE["shift_matrix"](-place, 16) for place in range(32)])
-    monkeypatch.setitem(PAGE, "rotations", made)
-    return made
+    (cell,) = (cell for cell in its_lecture.code if cell.id == "rotary-rotate")
+    (made,) = (node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign))
+    monkeypatch.setitem(PAGE, "rotations", eval(ast.unparse(made.value), PAGE))
+    return PAGE["rotations"]
 
 
 def test_queries_and_keys_are_rotated_as_in_roformer(rotations):
