@@ -585,3 +585,119 @@ def _many_pairs(check: LossCheck) -> None:
         because="the mean of each pair's loss alone, with all its wrong answers in `hard`",
     )
     check.done("gradients; 64 pairs, each as if it were alone")
+
+
+@task("ex11_sentence_bert", 10)
+def pair_features(function: Callable) -> Passed:
+    """(u, v, |u - v|) of all pairs."""
+    check = PlainCheck(
+        "pair_features",
+        function,
+        hints=(
+            "three tensors [N, M, D]: u of each pair, v of each pair, the absolute difference",
+            "u[:, None].expand(N, M, D) and v[None].expand(N, M, D), then torch.cat(..., dim=-1)",
+        ),
+    )
+    check.example(
+        *(torch.tensor([[1.0, 0]]), torch.tensor([[0.6, 0.8], [1, 0]])),
+        gives=[[[1, 0, 0.6, 0.8, 0.4, 0.8], [1.0, 0, 1, 0, 0, 0]]],
+        because="one premise with two hypotheses: [1, 2, 6]",
+    )
+    check.example(
+        *(torch.tensor([[1.0], [5]]), torch.tensor([[2.0], [3]])),
+        gives=[[[1.0, 2, 1], [1, 3, 2]], [[5, 2, 3], [5, 3, 2]]],
+        because="[i, j] is premise i with hypothesis j: 1 with 2, 1 with 3; 5 with 2, 5 with 3",
+    )
+    check.done("two small examples")
+    u, v = normal(40, 16, seed=1), normal(25, 16, seed=2)
+    answer = check.call(u, v)
+    shown = "40 premises, 25 hypotheses of 16 dimensions"
+    form = list(answer.shape) if isinstance(answer, Tensor) else short(answer, 80)
+    check.law(form == [40, 25, 48], f"{shown}: expected a tensor [40, 25, 48], got {form}")
+    parts = answer.split(16, dim=-1)
+    for i, j in ((0, 0), (39, 0), (0, 24), (17, 9)):
+        for part, wanted in zip(parts, (u[i], v[j], (u[i] - v[j]).abs()), strict=True):
+            check.equals(part[i, j], wanted, f"{shown}, at [{i}, {j}]")
+    check.gradients(u[:3], v[:2])
+    check.done("40 by 25 sentences; gradients")
+    return check.passed()
+
+
+class MergeCheck(TensorCheck):
+    """A check of one step of a clustering."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def merger(
+        self, distances: list | Tensor, sizes: list[int], *, gives: tuple, because: str
+    ) -> None:
+        """A worked example: the pair, the new distances, the new sizes."""
+        given = distances if isinstance(distances, Tensor) else torch.tensor(distances)
+        answer = self.call(given, sizes, because=because)
+        shown, (pair, left, rest) = self.shown((given, sizes)), gives
+        self.law(
+            isinstance(answer, tuple | list) and len(answer) == 3,
+            f"{shown}\nit must return three things: the pair, the new distances, the new sizes; "
+            f"it returned {short(answer)}",
+        )
+        found = difference(pair, answer[0])
+        self.compared(found, answer[0], f"{shown}: the pair", because)
+        self.equals(answer[1], left, f"{shown}: the new distances", because=because)
+        found = difference(rest, answer[2])
+        self.compared(found, answer[2], f"{shown}: the new sizes", because)
+
+
+@task("ex11_sentence_bert", 11)
+def merge_nearest(function: Callable) -> Passed:
+    """One step of average linkage, from distances between clusters."""
+    check = MergeCheck(
+        "merge_nearest",
+        function,
+        hints=(
+            "the nearest pair is the smallest number off the diagonal; its first place has i < j",
+            "write the new row into row i and column i of a clone, 0 where they cross; then keep "
+            "all rows and columns but j",
+        ),
+    )
+    check.merger(
+        [[0, 3.5, 11.5], [3.5, 0, 8], [11.5, 8, 0]],
+        [2, 1, 1],
+        gives=((0, 1), [[0, 10.3333], [10.3333, 0]], [3, 1]),
+        because="{0, 1}, {4} and {12}: 3.5 is smallest, and (2 · 11.5 + 1 · 8) / 3 = 10.33",
+    )
+    check.merger(
+        [[0.0, 9, 6, 7], [9, 0, 8, 2], [6, 8, 0, 4], [7, 2, 4, 0]],
+        [1, 1, 5, 3],
+        gives=((1, 3), [[0.0, 7.5, 6], [7.5, 0, 5], [6, 5, 0]], [1, 4, 5]),
+        because="1 and 3 are nearest, at 2: (1 · 9 + 3 · 7) / 4 = 7.5 to cluster 0 and "
+        "(1 · 8 + 3 · 4) / 4 = 5 to cluster 2. The new cluster takes place 1",
+    )
+    check.done("three clusters, four clusters")
+    two = "two clusters become one, [[0]]"
+    check.merger([[0.0, 5], [5, 0]], [4, 2], gives=((0, 1), [[0.0]], [6]), because=two)
+    check.merger(
+        [[0.0, 3, 2, 2], [3, 0, 2, 5], [2, 2, 0, 4], [2, 5, 4, 0]],
+        [1, 1, 1, 1],
+        gives=((0, 2), [[0.0, 2.5, 3], [2.5, 0, 5], [3, 5, 0]], [2, 1, 1]),
+        because="three pairs are at 2: (0, 2), (0, 3) and (1, 2). The first is (0, 2)",
+    )
+    check.done("two clusters, equal distances")
+    # Places on a line, each twice as far as the one before: they are merged from the left.
+    places = 2.0 ** torch.arange(12)
+    distances, sizes = (places - places[:, None]).abs(), [1] * 12
+    for step in range(1, 12):
+        alone = places[step + 1 :]
+        members = places[: step + 1]
+        left = (places[step:] - places[step:, None]).abs()
+        left[0, 1:] = left[1:, 0] = alone - members.mean()
+        rest = [step + 1] + [1] * len(alone)
+        check.merger(
+            distances,
+            sizes,
+            gives=((0, 1), left, rest),
+            because=f"step {step} of the tree of 12 points, 1, 2, 4, 8, ... on a line",
+        )
+        distances, sizes = left, rest
+    check.done("all eleven steps of a tree")
+    return check.passed()
