@@ -336,3 +336,100 @@ def predict_rises(function: Callable) -> Passed:
     )
     check.done(f"you predict {answer[0]:.0%} and {answer[1]:.0%}; now measure")
     return check.passed()
+
+
+class HeadsCheck(TensorCheck):
+    """A check of a score for each head."""
+
+    ready_made = ()
+
+
+def spread_evenly(ids: Tensor, attention_mask: Tensor) -> Tensor:
+    """The attention of a head that looks equally at all that it may see: [B, 1, L, L]."""
+    length = ids.shape[1]
+    seen = torch.ones(length, length).tril() * attention_mask[:, None, None]
+    return seen / seen.sum(dim=-1, keepdim=True)
+
+
+@task("ex12_after_bert", 10)
+def induction_score(function: Callable) -> Passed:
+    """How much of its attention a head gives to what followed the same token before."""
+    check = HeadsCheck(
+        "induction_score",
+        function,
+        hints=(
+            "two tables [B, L, L]: which earlier place has the same token, and, moved by one "
+            "column, what followed there",
+            "shares of all tokens are [B, H, L]; transpose(1, 2) gives [B, L, H], from which a "
+            "mask [B, L] keeps rows",
+        ),
+    )
+    ids = torch.tensor([[4, 1, 0, 4, 2, 4]])  # e 1 a e 2 e
+    there = torch.ones(1, 6, dtype=torch.bool)
+    attention = torch.tensor(
+        [
+            [1.0, 0, 0, 0, 0, 0],
+            [0.5, 0.5, 0, 0, 0, 0],
+            [0.2, 0.3, 0.5, 0, 0, 0],
+            [0.1, 0.6, 0.1, 0.2, 0, 0],
+            [0.15, 0.1, 0.05, 0.3, 0.4, 0],
+            [0, 0.3, 0, 0.1, 0.5, 0.1],
+        ]
+    ).view(1, 1, 6, 6)
+    check.example(
+        *(attention, ids, there),
+        gives=[0.7],
+        because="e 1 a e 2 e: the second e gives 0.6 to the 1, the third 0.3 to the 1 and 0.5 to "
+        "the 2; no other token occurred earlier",
+    )
+    both = torch.cat([attention, spread_evenly(ids, there)], dim=1)
+    check.example(
+        *(both, ids, there),
+        gives=[0.7, 0.2917],
+        because="two heads; the second looks equally at all that it sees: (1/4 + 2/6) / 2",
+    )
+    check.done("one head, two heads")
+    several(check)
+    return check.passed()
+
+
+def several(check: HeadsCheck) -> None:
+    """Several texts, padding, no repetition, a long text."""
+    ids = torch.tensor([[7, 7, 7, 7], [7, 8, 7, 9], [7, 8, 9, 6]])
+    there = torch.ones(3, 4, dtype=torch.bool)
+    check.example(
+        *(spread_evenly(ids, there), ids, there),
+        gives=[0.5625],
+        because="a a a a: 1/2, 2/3 and 3/4 with the token itself; a b a c: 1/3; a b c d: nothing "
+        "is repeated. The mean of all four shares is 0.5625",
+    )
+    padded = torch.tensor([[5, 6, 5, 0, 0, 0], [0, 5, 6, 0, 9, 0]])
+    there = torch.tensor([[True] * 3 + [False] * 3, [True] * 6])
+    check.example(
+        *(spread_evenly(padded, there), padded, there),
+        gives=[0.3056],
+        because="the last three tokens of the first text are padding, which repeats nothing: the "
+        "shares are 1/3; 1/4 and 2/6",
+    )
+    none = torch.tensor([[1, 2, 3], [1, 2, 3]])
+    there = torch.ones(2, 3, dtype=torch.bool)
+    check.example(
+        *(spread_evenly(none, there), none, there),
+        gives=[0.0],
+        because="no token occurs twice in its own text: 0",
+    )
+    check.done("several texts, padding, no repeated token")
+    # Twenty tokens, then the same ones again: the follower is always 19 places back.
+    twice = torch.arange(20).repeat(3, 2)
+    there = torch.ones(3, 40, dtype=torch.bool)
+    looks_up = torch.zeros(3, 2, 40, 40)
+    for place in range(40):
+        looks_up[:, 0, place, max(0, place - 19)] = 1  # an induction head
+        looks_up[:, 1, place, max(0, place - 20)] = 1  # one that finds the same token
+    check.example(
+        *(looks_up, twice, there),
+        gives=[1.0, 0.0],
+        because="20 tokens, twice. Head 0 looks at what followed the same token, head 1 at the "
+        "same token itself",
+    )
+    check.done("60 repeated tokens")
