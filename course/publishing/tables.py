@@ -16,16 +16,18 @@ from bertlab._files import write_atomically
 from course import ROOT
 
 CLASS_MINUTES = 90 + 45  # of a week: lecture and exercises
+FURTHER_READING = "urther reading: no later lecture needs it."
 PAGES = ("course/syllabus.md", "exercises/README.md", "README.md")
 
 
 class Lecture(NamedTuple):
-    """A lecture; number: "03", or "03b" for one that is further reading."""
+    """A lecture; number: "03" or "03b"; further: no later lecture needs it, as its title says."""
 
     number: str
     path: str
     title: str
     minutes: int
+    further: bool = False
 
 
 class Exercise(NamedTuple):
@@ -58,7 +60,7 @@ class Course(NamedTuple):
     @property
     def core(self) -> list[Lecture]:
         """The lectures that are no further reading."""
-        return [one for one in self.lectures if not one.number.endswith("b")]
+        return [one for one in self.lectures if not one.further]
 
     def of(self, *numbers: str) -> list[Lecture]:
         """The lectures with these numbers."""
@@ -80,7 +82,8 @@ def read_course(root: Path = ROOT) -> Course:
         said = _Title(path.name, _cells(path))
         minutes = int(said.find(r"\*\*Time\*\* (?:about )?(\d+) minutes", "time in minutes"))
         number = path.name.partition("_")[0]
-        lectures.append(Lecture(number, f"lectures/{path.name}", said.title, minutes))
+        further = FURTHER_READING in said.text
+        lectures.append(Lecture(number, f"lectures/{path.name}", said.title, minutes, further))
     for path in sorted(root.glob("solutions/*/*.ipynb")):
         cells = _cells(path)
         said = _Title(path.name, cells)
@@ -231,7 +234,7 @@ def _week(part: str, course: Course) -> str:
     """A week whose list of lectures and assignments is what the notebooks say."""
     held = _lectures_in(part, course)
     beside = course.beside(held)
-    further = course.of(*(f"{one.number}b" for one in held))
+    further = [one for one in course.of(*(f"{one.number}b" for one in held)) if one.further]
     lines = [f"- Lecture: [{x.title}](../{x.path}), {x.minutes} minutes" for x in held]
     lines += [
         f"- Assignment: [{one.title}](../{one.path}), {one.minutes} minutes, {one.points} points"
