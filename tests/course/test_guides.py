@@ -161,7 +161,7 @@ def test_sums_and_lists_are_made_again_if_a_notebook_changes():
     course = tables.Course(
         [
             tables.Lecture("01", "lectures/01_a.ipynb", "1 · A", 40),
-            tables.Lecture("01b", "lectures/01b_b.ipynb", "1b · B", 5),
+            tables.Lecture("01b", "lectures/01b_b.ipynb", "1b · B", 5, further=True),
             tables.Lecture("02", "lectures/02_c.ipynb", "2 · C", 20),
         ],
         [
