@@ -1,4 +1,4 @@
-"""Checks of exercise 5, the Transformer: training, decoding, a score, an ablation."""
+"""Checks of exercise 5, the Transformer: training, decoding, two scores, an ablation."""
 
 import math
 from collections.abc import Callable
@@ -433,6 +433,68 @@ def silence(function: Callable) -> Passed:
 
 
 @task("ex05_transformer", 8)
+def smoothed_bleu(function: Callable) -> Passed:
+    """BLEU of a corpus, with 1 added for n-grams of two and more words."""
+    check = NumberCheck(
+        "smoothed_bleu",
+        function,
+        hints=(
+            "eight sums over all sentences, right and total for each n; the formula comes last",
+            "Counter & Counter keeps the smaller counts; count each sentence by itself",
+            "(right + 1) / (total + 1) for n = 2, 3, 4; min(1, math.exp(1 - r / c))",
+        ),
+    )
+    check.example(
+        *(["the cat sat", "a dog"], ["the cat sat down", "the dog"]),
+        gives=72.0575,
+        because="4/5, 3/4, 2/2 and 1/1; c = 5 and r = 6",
+    )
+    check.example(
+        ["Afficher la barre dans la barre latérale de gauche"],
+        ["Afficher %1 dans la barre latérale de droite"],
+        gives=53.0771,
+        because="lecture 5b's sentence: 6/9, 5/9, 4/8 and 3/7, and no penalty",
+    )
+    check.example(
+        *(["the the the the"], ["the cat"]),
+        gives=31.9472,
+        because="`the` occurs once in the reference: 1/4, 1/4, 1/3 and 1/2",
+    )
+    check.example(
+        *(["a a", "b"], ["a", "a b"]),
+        gives=75.9836,
+        because="the second a of sentence 1 is not right: the other a is in another reference",
+    )
+    question = "to be or not to be that is the question"
+    check.example(
+        *([question], [question.removesuffix(" the question")]),
+        gives=78.1671,
+        because="a long translation gets no penalty, and no bonus: 8/10, 8/10, 7/9 and 6/8",
+    )
+    check.done("smoothing, clipped counts, lengths")
+    check.example(["The"], ["the"], gives=0.0, because="no word is right")
+    check.example([""], ["a b"], gives=0.0, because="nothing was written")
+    check.example(
+        *(["a b c d e", ""], ["a b c d", "b"]),
+        gives=75.2121,
+        because="an empty text has no words; its reference's word counts in r",
+    )
+    check.example(*_twelve_sentences(), gives=19.1035, because="as sacrebleu computes it")
+    check.done("empty texts, twelve sentences")
+    return check.passed()
+
+
+def _twelve_sentences() -> tuple[list[str], list[str]]:
+    """Translations of 4 to 15 words, and references of one word more."""
+    each = range(1, 13)
+    written = [" ".join("abcab"[i * k % 5] for i in range(k, 2 * k + 3)) for k in each]
+    wanted = [
+        " ".join("abcab"[(i * k + i % 4 // 3) % 5] for i in range(k, 2 * k + 4)) for k in each
+    ]
+    return written, wanted
+
+
+@task("ex05_transformer", 9)
 def predict_parts(function: Callable) -> Passed:
     """Two of the four parts, of the student's choice."""
     check = Check("predict_parts", function, hints=('return "positions", "positions" is a pair',))

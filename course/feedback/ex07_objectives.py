@@ -701,6 +701,124 @@ def _hundred_steps(check: AdamCheck) -> None:
 
 
 @task("ex07_objectives", 8)
+def softmax_backward(function: Callable) -> Passed:
+    """The gradient by scores that are scaled before their softmax."""
+    check = LossCheck(
+        "softmax_backward",
+        function,
+        hints=(
+            "a row: its probabilities times (what was handed down minus its weighted mean)",
+            "(A * A_bar).sum(dim=-1, keepdim=True) is the weighted mean; the scale is a factor",
+        ),
+    )
+    check.example(
+        torch.tensor([[0.75, 0.25], [0.5, 0.5]]),
+        torch.tensor([[2.0, -4.0], [4.0, 0.0]]),
+        0.5,
+        gives=[[0.5625, -0.5625], [0.5, -0.5]],
+        because="as in the statement",
+    )
+    check.example(
+        *(torch.tensor([[0.5, 0.5, 0.0]]), torch.tensor([[1.0, 3.0, 100.0]]), 1.0),
+        gives=[[-0.5, 0.5, 0.0]],
+        because="a masked score has the probability 0: it gets nothing, and changes nothing",
+    )
+    check.done("two rows, a masked score")
+    scores, down = (3 * normal(2, 3, 5, 4, seed=k, dtype=torch.float64) for k in (0, 1))
+    scores.requires_grad_()
+    attention = torch.softmax(scores * 0.3, dim=-1)
+    (expected,) = torch.autograd.grad(attention, scores, down)
+    check.equals(
+        *(check.call(attention.detach(), down, 0.3), expected, "a [2, 3, 5, 4] tensor, scale 0.3"),
+        because="as autograd computes it, in 64 bits",
+        tolerance=1e-8,
+    )
+    check.done("six heads against autograd")
+    return check.passed()
+
+
+class NormCheck(LossCheck):
+    """A check of the three gradients of a layer norm."""
+
+    def by_hand(self, *arguments: Tensor, gives: Sequence[Any], because: str) -> None:
+        """The gradients by x, gamma and beta, in this order."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        is_three = isinstance(answer, tuple) and len(answer) == 3
+        self.law(
+            is_three and all(isinstance(each, Tensor) for each in answer),
+            f"{shown}\nit must return three tensors, the gradients by x, gamma and beta; it "
+            f"returned {_what(answer)}",
+        )
+        for name, one, wanted in zip(("x", "gamma", "beta"), answer, gives, strict=True):
+            self.equals(one, wanted, f"{shown}: the gradient by {name}", because=because)
+
+
+@task("ex07_objectives", 9)
+def layer_norm_backward(function: Callable) -> Passed:
+    """The gradients of a layer norm from what it has kept."""
+    check = NormCheck(
+        "layer_norm_backward",
+        function,
+        hints=(
+            "g = z_bar * gamma; every mean runs along a row: dim=-1, keepdim=True",
+            "(g - mean of g - normed * mean of g * normed) / s; the other two add up all rows",
+        ),
+    )
+    s = torch.tensor([[6.0]]).sqrt()
+    normed = torch.tensor([[-3.0, 0.0, 3.0]]) / s  # of the row (0, 3, 6)
+    check.by_hand(
+        *(normed, s, torch.tensor([2.0, 1.0, 1.0]), torch.tensor([[1.0, 0.0, 0.0]])),
+        gives=([[0.1361, -0.2722, 0.1361]], [-1.2247, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        because="as in the statement",
+    )
+    check.done("one row, a gamma that is not 1")
+    both, sizes = torch.cat([normed, -normed]), torch.cat([s, s / 2])
+    down = torch.tensor([[1.0, 0.0, 0.0], [0.0, 4.0, 1.0]])
+    check.by_hand(
+        *(both, sizes, torch.ones(3), down),
+        gives=(
+            [[0.0680, -0.1361, 0.0680], [-0.9526, 1.9053, -0.9526]],
+            [-1.2247, 0.0, -1.2247],
+            [1.0, 4.0, 1.0],
+        ),
+        because="each row by itself, then gamma and beta add up both",
+    )
+    check.by_hand(
+        *(both[:, None], sizes[:, None], torch.ones(3), down[:, None]),
+        gives=(
+            [[[0.0680, -0.1361, 0.0680]], [[-0.9526, 1.9053, -0.9526]]],
+            [-1.2247, 0.0, -1.2247],
+            [1.0, 4.0, 1.0],
+        ),
+        because="the same two rows as two texts of one token, [2, 1, 3]",
+    )
+    check.done("two rows, two texts")
+    check.by_hand(*_kept(), gives=_norm_slopes(), because="as autograd computes it")
+    check.done("24 rows against autograd")
+    return check.passed()
+
+
+def _row_inputs() -> tuple[Tensor, ...]:
+    """x, gamma, beta of a layer norm, and what is handed down to it."""
+    x, down = (normal(4, 6, 8, seed=k) for k in (2, 3))
+    return 3 * x + 1, normal(8, seed=4), normal(8, seed=5), down
+
+
+def _kept() -> tuple[Tensor, ...]:
+    """The arguments of the way back."""
+    x, gamma, _, down = _row_inputs()
+    variance, mean = torch.var_mean(x, dim=-1, correction=0, keepdim=True)
+    return (x - mean) / variance.sqrt(), variance.sqrt(), gamma, down
+
+
+def _norm_slopes() -> tuple[Tensor, ...]:
+    """Autograd's gradients of PyTorch's layer norm."""
+    *inputs, down = _row_inputs()
+    x, gamma, beta = (each.requires_grad_() for each in inputs)
+    return torch.autograd.grad(F.layer_norm(x, (8,), gamma, beta, 0.0), (x, gamma, beta), down)
+
+
+@task("ex07_objectives", 10)
 def predict_first_step(function: Callable) -> Passed:
     """A number above 0, of the student's choice."""
     check = Check("predict_first_step", function, hints=("write `return` and a number",))

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from bertlab.pretraining.batches import Batch
 from course.feedback.checks import Check, Passed
-from course.feedback.differences import short
+from course.feedback.differences import difference, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
 from course.feedback.tensors import TensorCheck, normal, written
@@ -529,7 +529,72 @@ def ablation(function: Callable) -> Passed:
     return check.passed()
 
 
+class PairCheck(Check):
+    """A check of two lists of ids."""
+
+    refused = OWN_CODE
+
+    def pair(self, *arguments: Any, gives: tuple[list[int], list[int]], because: str) -> None:
+        """A worked example."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        is_pair = isinstance(answer, tuple | list) and len(answer) == 2
+        self.law(
+            is_pair and all(isinstance(each, list) for each in answer),
+            f"{shown}\nit must return two lists, what is left of A and of B; it returned "
+            f"{short(answer)}",
+        )
+        self.compared(difference(gives, tuple(answer)), tuple(answer), shown, because)
+
+
 @task("ex08_pretraining", 9)
+def truncate_pair(function: Callable) -> Passed:
+    """A and B without the tokens that do not fit; A keeps some."""
+    check = PairCheck(
+        "truncate_pair",
+        function,
+        hints=(
+            "while both together are longer than the room: who loses, then from which end",
+            "A loses only if it is longer than B and longer than `keep`",
+            "count the lost tokens: the first one uses draws[0], whichever segment it was in",
+        ),
+    )
+    a, b = [1, 2, 3, 4], [11, 12, 13, 14, 15]
+    draws = [0.2, 0.7, 0.3]
+    check.pair(*(a, b, 6, 3, draws), gives=([2, 3, 4], [12, 13, 14]), because="as in the statement")
+    check.pair(
+        *(a, b, 6, 4, draws), gives=(a, [13, 14]), because="A has `keep` tokens, so B loses them"
+    )
+    check.pair(
+        *(b, a, 3, 0, [0.7, 0.2, 0.1, 0.9, 0.7, 0.1, 0.3]),
+        gives=([12, 13], [3]),
+        because="BERT's rule: A, B, A, B, A, B lose a token, each with its own draw",
+    )
+    check.pair(
+        *(b, a, 6, 5, [0.4, 0.6, 0.1, 0.9]),
+        gives=(b, [3]),
+        because="B loses all three, although it is shorter: A has no more than `keep`",
+    )
+    check.pair(
+        *([1, 2], [7, 8, 9], 4, 0, [0.5, 0.1]),
+        gives=([1, 2], [7, 8]),
+        because="a draw of exactly 0.5 is not below 0.5: the last token goes",
+    )
+    check.done("whose turn it is, front and back, a question that is kept")
+    check.pair(*(a, [], 4, 0, []), gives=(a, []), because="both fit, and there is no draw")
+    check.pair(
+        *(a, [5], 4, 4, [0.3]), gives=(a, []), because="nothing is left of B: A has all the room"
+    )
+    long = list(range(5_000))
+    check.pair(
+        *(long, long, 300, 200, [0.7] * 9_700),
+        gives=(long[:200], long[:100]),
+        because="9,700 tokens too many, all lost at the back; A has 200 left when B has 200, too",
+    )
+    check.done("pairs that fit, long ones")
+    return check.passed()
+
+
+@task("ex08_pretraining", 10)
 def predict_parts(function: Callable) -> Passed:
     """Two of the three parts, of the student's choice."""
     check = Check("predict_parts", function, hints=("return two names, with a comma",))
