@@ -3,13 +3,21 @@
 The results of its training runs it asserts itself.
 """
 
-from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize_scalar
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import accuracy_score, f1_score, log_loss, precision_score, recall_score
+from torch import nn
+from torch.nn.utils import parametrize
 from transformers import BertConfig as ReferenceConfig
 from transformers import BertForQuestionAnswering, BertForSequenceClassification
 
 from benchmarks.bench_finetuning import Plan
 from bertlab.data.published import hub_model
 from tests.lectures import sizes
+from tests.lectures.conftest import draw, functions_of
 
 
 def test_how_many_weights_are_new(states):
@@ -25,7 +33,8 @@ def test_how_large_the_models_are(states):
     base = round(sizes.encoder(12, 768) / 1e6, -1)
     mini = sizes.encoder(4, 256, 8_000) + sizes.heads(256, 8_000)
     states(f"BERT-base has {base:.0f} million weights, ours {mini / 1e6:.1f} million")
-    states(f"MiniLM, {sizes.encoder(6, 384) / 1e6:.1f} million weights, it is ahead")
+    assert sizes.encoder(6, 384) > 4 * mini  # "a larger model"
+    states("on frozen MiniLM, a larger model that has read far more, it is ahead")
     states(f"is a download of {hub_model('bert-base-uncased').megabytes:.0f} MB")
 
 
@@ -35,7 +44,8 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         on SQuAD 1.1 and of 83.1 on SQuAD 2.0, whose questions need not have ... BiDAF + ELMo at
         85.6, with 85.8 on the test set ... BERT read 3.3 billion words ... SQuAD has about 100,000
         questions ... 14,987 sentences for training ... batches of 16 and 32, learning rates of 5,
-        3 and 2 times $10^{-5}$ and 2 to 4 epochs ... with 67,000 examples
+        3 and 2 times $10^{-5}$ and 2 to 4 epochs ... with 67,000 examples ... models of 125
+        million weights and more ... asks for a person, 90 %
     """)
 
 
@@ -54,3 +64,97 @@ def test_precision_recall_and_f1_of_a_filter_by_scikit_learn(states):
         Of 1,000 messages 120 are spam. A filter marks 100, and 90 of ... Precision $90/100 = ...
         recall $90/120 = ... F1 $2 \cdot 90 / (100 + 120) =
     """)
+
+
+def test_the_table_of_answers_is_that_of_the_first_version(states):
+    states("""
+        | people | | | 82.3 | 91.2 | ... | best ensemble before BERT (nlnet) | | | 86.0 | 91.7 | ...
+        | second best (QANet) | | | 84.5 | 90.5 | ... | best single model before BERT (nlnet) | | |
+        83.5 | 90.1 | ... | second best (QANet) | | | 82.5 | 89.3 | ... | BiDAF + ELMo | | 85.8 | |
+        | ... | R.M. Reader | 78.9 | 86.3 | 79.5 | 86.6 | ... | the same, ensemble | 81.2 | 87.9 |
+        82.3 | 88.5 | ... | BERT-base | 80.8 | 88.5 | | | ... | BERT-large | 84.1 | 90.9 | | | ...
+        | the same, seven of them | 85.8 | 91.8 | | | ... | BERT-large, with TriviaQA | 84.2 | 91.1
+        | 85.1 | 91.8 | ... | the same, seven of them | 86.2 | 92.2 | 87.4 | 93.2 |
+    """)
+
+
+# Calibration.
+
+
+@pytest.fixture
+def overconfident():
+    """The page's functions; confidences of 2,000 guesses, and which of them are right."""
+    sure = 0.2 + 0.8 * torch.rand(2_000, generator=torch.Generator().manual_seed(0))
+    right = torch.rand(2_000, generator=torch.Generator().manual_seed(1)) < sure**2
+    return functions_of("09_finetuning", torch=torch), sure, right
+
+
+def test_a_reliability_diagram_is_that_of_scikit_learn(overconfident):
+    page, sure, right = overconfident
+    shares, means = calibration_curve(right, sure, n_bins=10)
+    bins = page["reliability"](sure, right)
+    assert [number for number, *_ in bins] == list(range(2, 10))
+    np.testing.assert_allclose([share for _, _, share, _ in bins], shares, atol=1e-6)
+    np.testing.assert_allclose([mean for _, mean, _, _ in bins], means, atol=1e-6)
+    assert sum(n for *_, n in bins) == len(sure)
+
+
+def test_an_edge_of_a_bin_belongs_to_the_bin_below():
+    page = functions_of("09_finetuning", torch=torch)
+    edges, right = torch.tensor([0.5, 0.75, 1.0]), torch.tensor([1, 0, 1])
+    shares, _ = calibration_curve(right, edges, n_bins=4)
+    bins = page["reliability"](edges, right, n_bins=4)
+    assert [(number, share) for number, _, share, _ in bins] == [(1, 1), (2, 0), (3, 1)]
+    assert shares.tolist() == [1, 0, 1]
+
+
+def test_the_expected_calibration_error_by_its_definition(overconfident):
+    """Guo et al. (2017), equation 3, with NumPy."""
+    page, sure, right = overconfident
+    sure, right = sure.double(), right.double()
+    expected = 0.0
+    for low, high in zip(np.arange(10) / 10, np.arange(1, 11) / 10, strict=True):
+        own = (sure.numpy() > low) & (sure.numpy() <= high)
+        if own.any():
+            gap = right.numpy()[own].mean() - sure.numpy()[own].mean()
+            expected += own.mean() * abs(gap)
+    assert page["calibration_error"](sure, right) == pytest.approx(expected, abs=1e-6)
+    assert expected > 0.1
+
+
+def test_the_temperature_is_the_best_one():
+    page = functions_of("09_finetuning", torch=torch)
+    logits, targets = 3 * draw(500, 6), torch.arange(500) % 6
+    logits[torch.arange(500), targets] += 2
+
+    def loss(temperature):
+        return log_loss(targets, (logits / temperature).softmax(dim=1))
+
+    best = minimize_scalar(loss, bounds=(0.5, 8), method="bounded").x
+    assert 1 < best < 7
+    assert page["fit_temperature"](logits, targets) == pytest.approx(best, abs=0.051)
+
+
+# Low-rank adapters.
+
+
+def test_an_adapter_is_w_plus_b_a_times_alpha_over_r(its_lecture):
+    (cell,) = (cell for cell in its_lecture.code if cell.id == "adapters-code")
+    page = {"torch": torch}
+    exec(cell.source, page)
+    layer, x = nn.Linear(12, 20).double(), draw(5, 12, seed=1)
+    W, b = (p.detach().clone() for p in layer.parameters())
+    layer.requires_grad_(False)
+    adapter = page["LowRank"](layer.weight, r=3, alpha=12).double()
+    parametrize.register_parametrization(layer, "weight", adapter)
+    torch.testing.assert_close(layer(x), x @ W.T + b)  # B is 0 at the start
+    with torch.no_grad():
+        adapter.B.copy_(draw(20, 3, seed=2))
+    by_hand = np.einsum("nd,rd,or->no", x, adapter.A.detach(), adapter.B.detach())
+    expected = x @ W.T + b + 12 / 3 * torch.from_numpy(by_hand)
+    torch.testing.assert_close(layer(x), expected)
+    layer(x).square().sum().backward()
+    learning = {name for name, p in layer.named_parameters() if p.grad is not None}
+    assert learning == {"parametrizations.weight.0.A", "parametrizations.weight.0.B"}
+    parametrize.remove_parametrizations(layer, "weight")  # merged
+    torch.testing.assert_close(layer(x), expected)
