@@ -145,7 +145,7 @@ def test_lecture_04_shows_the_weights_of_the_published_model(follow):
         assert 0 < visible_lines(view) <= len(tokens)
         opened.tab.page.mouse.move(0, 0)
 
-    follow("04_attention", use, last="real-view")
+    follow("04_attention", use, last="temperature-widget")
 
 
 def test_lecture_07_draws_random_masks(follow):
