@@ -4,7 +4,6 @@ from operator import add
 
 from bertlab.model import BertConfig
 from bertlab.tokenizers.bpe import count_pairs, merge_pair
-from bertlab.tokenizers.fast import AT_ONCE
 from tests.lectures.conftest import functions_of
 
 WORDS = {"cost": 2, "best": 2, "menu": 1, "men": 1, "camel": 1}
@@ -36,4 +35,3 @@ def test_sizes(states):
     states(f"{len(letters)} + 3 = {len(letters) + 3} above")
     bert = BertConfig()
     states(f"{bert.d_model} numbers in BERT-base", f"BERT's {bert.vocab_size:,} entries")
-    states(f"If a pair occurs in {AT_ONCE} places or more, NumPy")

@@ -10,15 +10,13 @@ from torch import nn
 
 from bertlab import data
 from bertlab.tokenizers.words import split_words
-from tests.lectures.conftest import functions_of
 
 
 def test_what_the_proofs_of_the_page_assert(states):
     states("""
         ln(4/3) + 1 = 1.29, and occurs twice: 2.58 ... ln(4/2) + 1 = 1.69 ... 9 components here,
         30,522 in BERT ... 30 pairs for skip-gram, and one example per row for CBOW ... scores 0.78
-        instead of 0, the noise word 0.63 instead of 2 ... the loss is 1.43 instead of 2.82 ... (1
-        + 31 p) / 32
+        instead of 0, the noise word 0.63 instead of 2 ... the loss is 1.43 instead of 2.82
     """)
     far = 1 / (1 + math.exp(-2))  # the sigmoid
     states(rf"$\sigma(2) = {far:.3f}$ the loss is ... $0.5 - 1 = -0.5$ and by ${far:.3f}$")
@@ -47,22 +45,6 @@ def test_fields_of_convolutions_are_pytorchs(widths, dilations, field, states):
         x = nn.functional.conv1d(x, ones, padding=pad, dilation=dilation)
     assert (x > 0).sum() == field
     states("six blocks of width 5 with a field of 25 ... takes 256 layers of width 3")
-
-
-def test_a_window_over_the_edge_reveals_four_positions(states):
-    """Zeros outside: which of 20 positions see a unique pattern of inside and outside?"""
-    inside = [tuple(0 <= place + step < 20 for step in (-2, -1, 0, 1, 2)) for place in range(20)]
-    alone = sum(inside.count(pattern) == 1 for pattern in inside)
-    share = (alone + 1) / 20  # and of the others, one guess hits one place
-    states(f"in {100 * share:.0f} % of the cases without ... by chance, 1 in 16, between them")
-
-
-@pytest.mark.parametrize(("T", "cut", "ratio"), [(1_000, 100, 32), (200, 20, 8)])
-def test_the_slanted_triangle_joins_three_points(T, cut, ratio):
-    slanted = functions_of("03_static_to_contextual")["slanted_triangle"]
-    ours = [slanted(t, T, ratio=ratio) for t in range(T + 1)]
-    reference = np.interp(range(T + 1), [0, cut, T], [1 / ratio, 1, 1 / ratio])
-    np.testing.assert_allclose(ours, reference, rtol=1e-12)
 
 
 @pytest.mark.corpora
