@@ -82,15 +82,19 @@ def test_the_table_of_answers_is_that_of_the_first_version(states):
 
 
 @pytest.fixture
-def overconfident():
-    """The page's functions; confidences of 2,000 guesses, and which of them are right."""
+def guesses():
+    """The page's functions; confidences of 2,000 guesses, and which of them are right.
+
+    Of the large confidences too few are right, of the small ones too many.
+    """
     sure = 0.2 + 0.8 * torch.rand(2_000, generator=torch.Generator().manual_seed(0))
-    right = torch.rand(2_000, generator=torch.Generator().manual_seed(1)) < sure**2
+    chance = torch.where(sure > 0.6, sure**2, sure**0.5)
+    right = torch.rand(2_000, generator=torch.Generator().manual_seed(1)) < chance
     return functions_of("09_finetuning", torch=torch), sure, right
 
 
-def test_a_reliability_diagram_is_that_of_scikit_learn(overconfident):
-    page, sure, right = overconfident
+def test_a_reliability_diagram_is_that_of_scikit_learn(guesses):
+    page, sure, right = guesses
     shares, means = calibration_curve(right, sure, n_bins=10)
     bins = page["reliability"](sure, right)
     assert [number for number, *_ in bins] == list(range(2, 10))
@@ -108,9 +112,9 @@ def test_an_edge_of_a_bin_belongs_to_the_bin_below():
     assert shares.tolist() == [1, 0, 1]
 
 
-def test_the_expected_calibration_error_by_its_definition(overconfident):
+def test_the_expected_calibration_error_by_its_definition(guesses):
     """Guo et al. (2017), equation 3, with NumPy."""
-    page, sure, right = overconfident
+    page, sure, right = guesses
     sure, right = sure.double(), right.double()
     expected = 0.0
     for low, high in zip(np.arange(10) / 10, np.arange(1, 11) / 10, strict=True):
