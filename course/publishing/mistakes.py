@@ -6,6 +6,7 @@ running the mistakes here, and go to `course/feedback/values/NAME.json` (`course
 """
 
 import contextlib
+import dis
 import io
 import json
 import sys
@@ -67,7 +68,7 @@ def run_task(
     code = code[: ids.index(last) + 1]
     wanted = {f"{kind}-{task}" for kind in tests}
     if "hidden" in tests:
-        wanted |= _helper_cells([cell for cell, _ in code])
+        wanted |= _helper_cells(code)
     scope: dict[str, Any] = {"__name__": "__main__"}
     for cell, compiled in code:
         if watch and cell.id == last:
@@ -78,15 +79,29 @@ def run_task(
             exec(compiled, scope)
 
 
-def _helper_cells(cells: Sequence[NotebookNode]) -> set[str]:
-    """Ids of the hidden tests that define what the last one uses, and what these use in turn."""
-    used, helpers = set(names_of(cells[-1].source).used), set()
-    for cell in reversed(cells[:-1]):
-        names = names_of(cell.source)
-        if cell.id.startswith("hidden-") and names.defined & used:
+def _helper_cells(code: Sequence[tuple[NotebookNode, CodeType]]) -> set[str]:
+    """Ids of the hidden tests that define what the last one uses, and what these use in turn.
+
+    Of several that define a name, the last one before its use.
+    """
+    used, helpers = _needed(*code[-1]), set[str]()
+    for cell, compiled in reversed(code[:-1]):
+        defined = names_of(cell.source).defined
+        if cell.id.startswith("hidden-") and defined & used:
             helpers.add(cell.id)
-            used |= names.used
+            used = (used - defined) | _needed(cell, compiled)
     return helpers
+
+
+def _needed(cell: NotebookNode, compiled: CodeType) -> frozenset[str]:
+    """The names that a cell uses, but for those that it has defined itself by then."""
+    names, stored, needed = names_of(cell.source), set[str](), set[str]()
+    for step in dis.get_instructions(compiled):
+        if step.opname == "STORE_NAME":
+            stored.add(step.argval)
+        elif step.opname == "LOAD_NAME" and step.argval not in stored:
+            needed.add(step.argval)
+    return (names.used - names.defined) | (names.used & needed)
 
 
 def comparisons(
