@@ -11,7 +11,14 @@ from bertlab.model.attention import HeadWeights
 from course.feedback import known
 from course.feedback.checks import CheckFailed, Passed
 from course.feedback.ex04_attention import scaling
-from course.feedback.tensors import TensorCheck, normal, same, tensor_difference, written
+from course.feedback.tensors import (
+    NumberCheck,
+    TensorCheck,
+    normal,
+    same,
+    tensor_difference,
+    written,
+)
 from course.feedback.watch import LibraryUsed, watched
 
 LAYER, FAST = (nn.MultiheadAttention(2, 1, batch_first=first) for first in (False, True))
@@ -155,3 +162,14 @@ def test_equal_arguments_are_found_equal_however_deep():
     assert same(one, one)
     assert not same(one, other)
     assert not same((torch.ones(2),), (torch.ones(2).double(),))
+
+
+@pytest.mark.parametrize("half", [0.5, torch.tensor(0.5), torch.tensor(0.5).double()])
+def test_a_number_may_be_a_tensor_without_dimensions(half):
+    NumberCheck("half", lambda x: half).example(1, gives=0.5)
+
+
+@pytest.mark.parametrize("other", [torch.tensor([0.5]), "0.5", None, torch.tensor(0.5j)])
+def test_anything_else_is_not_a_number(other):
+    with pytest.raises(CheckFailed, match="must return a number; it returned"):
+        NumberCheck("half", lambda x: other).example(1, gives=0.5)
