@@ -109,7 +109,7 @@ def test_sizes_that_proofs_of_the_page_assert_or_papers_report(states):
         times faster (*further* ... model keeps 97 % of the teacher's ... DistilBERT: 6 of 12
         layers leave ... 66 million of 110 million ... 4 layers of 312 dimensions ... | 175 billion
         parameters; ... 12 decoder blocks of 768 dimensions ... 18 million
-        parameters
+        parameters ... learned vectors, up to 512 | rotary ... 3.3 billion words | 2 trillion
     """)
 
 
