@@ -70,7 +70,11 @@ def is_silent(source: str) -> bool:
 
 def words(cells: Iterable) -> int:
     """The number of words of prose, without folded answers and terms; a formula counts as one."""
-    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return sum(words_of(cell.source) for cell in cells if cell.cell_type == "markdown")
+
+
+def words_of(prose: str) -> int:
+    """The same of one cell."""
     prose = re.sub(r"<details>.*?</details>", "", prose, flags=re.DOTALL)
     prose = re.sub(r"\*\*New in the glossary\*\*.*", "", prose)
     prose = re.sub(r"\$\$[^$]+\$\$|[$][^$\n]+[$]|`[^`\n]+`", "formula", prose)
