@@ -35,7 +35,7 @@ final | bert | layer | Final layers | [B, L, vocab], [B, 2] | P = softmax(X W_u)
     | Algorithm 9, lines 10 to 12 | 6.8 | bertlab.model.heads.BertForPreTraining
 
 attention | layer | * | Multi-head attention | [B, L, D] | X ← X + MHAttention(X)
-    | Algorithm 9, line 6 | 4.9 | bertlab.model.attention.MultiHeadAttention
+    | Algorithm 9, line 6 | 4.8 | bertlab.model.attention.MultiHeadAttention
 attention_norm | layer | attention, * | Add and norm | [B, L, D] | X ← LayerNormPerRow(X; γ¹, β¹)
     | Algorithm 9, line 7 | 6.4 | bertlab.model.layers.LayerNorm
 feed_forward | layer | attention_norm | Feed-forward | [B, L, d_ff], [B, L, D]
@@ -47,14 +47,14 @@ feed_forward_norm | layer | feed_forward, attention_norm | Add and norm | [B, L,
 
 projections | attention | * | Query, key, value | [B, H, L, d_head]
     | Q ← X W_q + b_q, K ← …, V ← …
-    | Algorithm 4, lines 1 to 3 | 4.6 | bertlab.model.attention.self_attention
+    | Algorithm 4, lines 1 to 3 | 4.5 | bertlab.model.attention.self_attention
 probabilities | attention | projections | Attention probabilities | [B, H, L, L]
     | A ← softmax_row(Q Kᵀ / √d_attn)
-    | Algorithm 4, lines 4 and 5 | 4.6 | bertlab.model.attention.attention_probabilities
+    | Algorithm 4, lines 4 and 5 | 4.5 | bertlab.model.attention.attention_probabilities
 head | attention | probabilities, projections | Each head's output | [B, H, L, d_head] | Ṽ ← A V
-    | Algorithm 4, line 6 | 4.6 | bertlab.model.attention.attention
+    | Algorithm 4, line 6 | 4.5 | bertlab.model.attention.attention
 output | attention | head | Heads, concatenated | [B, L, D] | [Y¹; Y²; …; Yᴴ] W_o + b_o
-    | Algorithm 5, lines 3 and 4 | 4.9 | bertlab.model.attention.multi_head_attention
+    | Algorithm 5, lines 3 and 4 | 4.8 | bertlab.model.attention.multi_head_attention
 
 mlm_head | final | * | Masked-word head | [B, L, vocab] | softmax(LayerNorm(GELU(X W_f)) W_u)
     | Algorithm 9, lines 10 to 12 | 6.8 | bertlab.model.heads.MaskedLanguageModelHead
