@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 from math import log
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,7 +12,7 @@ from course.feedback.checks import Check, Passed
 from course.feedback.differences import short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TensorCheck, normal
+from course.feedback.tensors import GradientsCheck, TensorCheck, normal
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex03_static_vectors")
@@ -271,22 +270,10 @@ class AblationCheck(Check):
         return f"{self.name}(score, {arguments[1]})"
 
 
-class GradientsCheck(TensorCheck):
-    """A check of two gradients, by `v` and by `u`, that are derived on paper."""
+class CbowCheck(GradientsCheck):
+    """A check of the gradients of a step of CBOW."""
 
-    ready_made = ("backward",)
-
-    def by_hand(self, *arguments: Any, gives: tuple[Tensor, ...], because: str) -> None:
-        """Both gradients must be right, first that by `v`."""
-        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
-        is_pair = isinstance(answer, tuple) and len(answer) == 2
-        self.law(
-            is_pair and all(isinstance(each, Tensor) for each in answer),
-            f"{shown}\nit must return two tensors, the gradients by v and by u; it returned "
-            f"{short(answer)}",
-        )
-        for name, one, wanted in zip("vu", answer, gives, strict=True):
-            self.equals(one, wanted, f"{shown}: the gradient by {name}", because=because)
+    by = ("v", "u")
 
     def shown(self, arguments: tuple) -> str:
         """The call as a student would write it, without the tables."""
@@ -299,7 +286,7 @@ LN3 = log(3)
 @task("ex03_static_vectors", 8)
 def weighted_cbow_gradients(function: Callable) -> Passed:
     """The gradients of one step of CBOW whose words around have shares."""
-    check = GradientsCheck(
+    check = CbowCheck(
         "weighted_cbow_gradients",
         function,
         hints=(

@@ -11,11 +11,10 @@ from torch.nn import functional as F
 
 from bertlab.training.steps import Moments
 from course.feedback.checks import Check, Passed
-from course.feedback.differences import short
 from course.feedback.ex06_bert_encoder import numbers
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TensorCheck, normal, written
+from course.feedback.tensors import GradientsCheck, TensorCheck, described, normal, written
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex07_objectives")
@@ -581,7 +580,7 @@ class AdamCheck(TensorCheck):
         if not (isinstance(answer, tuple) and len(answer) == 2 and _two(answer[1])):
             self.fail(
                 f"{self.shown(arguments)}\nit must return two things: the moved parameter and its "
-                f"Moments(mean, square); it returned {_what(answer)}"
+                f"Moments(mean, square); it returned {described(answer)}"
             )
         return answer
 
@@ -604,10 +603,6 @@ def _set(parts: frozenset[str]) -> str:
 
 def _two(moments: Any) -> bool:
     return isinstance(moments, tuple) and len(moments) == 2
-
-
-def _what(answer: Any) -> str:
-    return f"a tensor {written(answer)}" if isinstance(answer, Tensor) else short(answer)
 
 
 @task("ex07_objectives", 7)
@@ -737,20 +732,11 @@ def softmax_backward(function: Callable) -> Passed:
     return check.passed()
 
 
-class NormCheck(LossCheck):
+class NormCheck(GradientsCheck):
     """A check of the three gradients of a layer norm."""
 
-    def by_hand(self, *arguments: Tensor, gives: Sequence[Any], because: str) -> None:
-        """The gradients by x, gamma and beta, in this order."""
-        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
-        is_three = isinstance(answer, tuple) and len(answer) == 3
-        self.law(
-            is_three and all(isinstance(each, Tensor) for each in answer),
-            f"{shown}\nit must return three tensors, the gradients by x, gamma and beta; it "
-            f"returned {_what(answer)}",
-        )
-        for name, one, wanted in zip(("x", "gamma", "beta"), answer, gives, strict=True):
-            self.equals(one, wanted, f"{shown}: the gradient by {name}", because=because)
+    ready_made = LossCheck.ready_made
+    by = ("x", "gamma", "beta")
 
 
 @task("ex07_objectives", 9)

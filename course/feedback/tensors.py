@@ -1,5 +1,6 @@
 """Checks of functions that take and return tensors: shapes, dtypes, numbers, gradients."""
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -20,6 +21,7 @@ CUT = (
 )
 # The worked examples state four decimals.
 TOLERANCE = 2e-4
+NUMBERS = {2: "two", 3: "three"}
 
 
 class TensorCheck(Check):
@@ -136,6 +138,31 @@ class NumberCheck(TensorCheck):
         )
         got, wanted = (torch.tensor(float(x), dtype=torch.float64) for x in (answer, gives))
         self.equals(got, wanted, shown, because=because, tolerance=tolerance)
+
+
+class GradientsCheck(TensorCheck):
+    """A check of several gradients, derived on paper; `by` names what each is by, in order."""
+
+    ready_made: tuple[str, ...] = ("backward",)
+    by: tuple[str, ...] = ()
+
+    def by_hand(self, *arguments: Any, gives: Sequence[Any], because: str) -> None:
+        """A worked example: each gradient must be right."""
+        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
+        *first, last = self.by
+        is_all = isinstance(answer, tuple) and len(answer) == len(self.by)
+        self.law(
+            is_all and all(isinstance(each, Tensor) for each in answer),
+            f"{shown}\nit must return {NUMBERS[len(self.by)]} tensors, the gradients by "
+            f"{', '.join(first)} and {last}; it returned {described(answer)}",
+        )
+        for name, one, wanted in zip(self.by, answer, gives, strict=True):
+            self.equals(one, wanted, f"{shown}: the gradient by {name}", because=because)
+
+
+def described(answer: Any) -> str:
+    """What a function returned, in words."""
+    return f"a tensor {written(answer)}" if isinstance(answer, Tensor) else short(answer)
 
 
 def written(value: Any) -> str:

@@ -73,7 +73,7 @@ tokenizer = WordPiece.train([text for document in documents for text in document
 store = write_tokens(documents, tokenizer, tempfile.mkdtemp())
 data = PretrainingData(store, tokenizer, max_length=24, batch_size=8)
 config = BertConfig.tiny(vocab_size=len(tokenizer.vocab), max_length=24, dropout=0.0)
-model, plan = BertForPreTraining(config), TrainingConfig(60, learning_rate=2e-3)
+model, plan = BertForPreTraining(config), TrainingConfig(200, learning_rate=2e-3)
 optimizer = adamw(model, plan.learning_rate, plan.weight_decay)
 losses = [step.result.loss for step in training_loop(model, optimizer, data.batches(), plan)]
 guess = fill_mask(model, tokenizer, "the [MASK] of the house")[0][0][0]
@@ -123,6 +123,6 @@ def test_the_path_alone_leads_from_a_string_to_a_trained_bert(tmp_path):
     losses, guess, merges = made(texts, before, BERTLAB_PLAIN="1")
     fast_losses, _, fast_merges = made(texts)
     assert merges == fast_merges
-    assert losses == pytest.approx(fast_losses, abs=1e-4)
-    assert sum(losses[-20:]) < 0.94 * sum(losses[:20])
+    assert losses[:60] == pytest.approx(fast_losses[:60], abs=1e-4)
+    assert sum(losses[-20:]) < 0.9 * sum(losses[:20])
     assert guess

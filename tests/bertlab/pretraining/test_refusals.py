@@ -67,7 +67,10 @@ BATCHES = [
 ]
 MASKS = [
     *(
-        (partial(Masking.of, one), r"have \[MASK\] among its special_tokens.*train it")
+        (
+            partial(Masking.of, one),
+            r"have \[MASK\] among its special_tokens, or it is cut into pieces; .*; train it",
+        )
         for one in (ORDINARY_MASK, ByteBPE.train(["a text"], 260))
     ),
     (
