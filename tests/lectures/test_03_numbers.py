@@ -28,7 +28,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
     states("""
         skip-gram solves about 60 % of all the questions (Mikolov et al., 2013b) ... **9.3 times as
         fast**, on an older GPU ... read a billion words and has 4,096 units in each direction,
-        projected to 512 numbers ... only the hidden words (15 %) teach
+        projected to 512 numbers ... only the masked words (15 %) teach
     """)
 
 
