@@ -1,6 +1,5 @@
 """Lecture 04 against NumPy, PyTorch's attention, and Hugging Face's MiniLM."""
 
-
 import numpy as np
 import pytest
 import torch
