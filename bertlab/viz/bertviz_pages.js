@@ -51,8 +51,8 @@ function readParameters(parameters) {
 // Half of the smallest step between two colours: a fainter line would be invisible.
 const FAINTEST = 1 / 512;
 
-// Lines from every query (left) to every key (right), one group per query. Written as markup,
-// 50,000 lines take a tenth of the time of single insertions.
+// Lines from every query (left) to every key (right), one group per query: the larger the share, the
+// wider and the stronger. Written as markup, 50,000 lines take a tenth of the time of single insertions.
 function linesMarkup(attention, { x1, x2, top, step, share = 1, group }) {
   const middle = (i) => top + (i + 0.5) * step;
   return attention
@@ -62,11 +62,50 @@ function linesMarkup(attention, { x1, x2, top, step, share = 1, group }) {
         weight / share < FAINTEST
           ? ""
           : `<line ${ends} y2="${middle(key)}" stroke-opacity="${+(weight / share).toFixed(6)}"` +
-            ` left-token-index="${query}" right-token-index="${key}"/>`,
+            ` stroke-width="${(1 + 3 * weight).toFixed(1)}" left-token-index="${query}" right-token-index="${key}"/>`,
       );
       return `<g class="${group}" left-token-index="${query}">${lines.join("")}</g>`;
     })
     .join("");
+}
+
+// Below a drawing, in words and as a table, for those who cannot see its lines.
+// heads: [{ name, attention }], all of the same tokens.
+function sayInWords(heads, left, right) {
+  const text = (tag, words) => $(`<${tag}>`).text(words);
+  const said = heads.map(({ name, attention }) => text("p", habit(name, attention, left, right)));
+  const table = heads.slice(0, 1).map(({ name, attention }) => {
+    const rows = attention.map((row, query) => {
+      const order = d3.range(row.length).sort((a, b) => row[b] - row[a]).slice(0, 3);
+      const largest = order.map((key) => `${right[key]} ${percent(row[key])}`).join(", ");
+      return $("<tr>").append(text("th", left[query]).attr("scope", "row"), text("td", largest));
+    });
+    const caption = text("caption", `${name}: the three largest shares of each token`);
+    return $("<table>").append(caption, $("<tbody>").append(rows));
+  });
+  const summary = said.length === 1 ? said.shift().text() : "The heads in words";
+  $("#words").toggle(heads.length > 0).empty().append(text("summary", summary), said, table);
+}
+
+function percent(share) {
+  return `${Math.round(100 * share)} %`;
+}
+
+// A head's largest habit: a place beside the token, or a token that all look at.
+function habit(name, attention, left, right) {
+  const shares = right.map((token) => [`“${token}”`, (row) => row.reduce(
+    (sum, share, key) => (right[key] === token ? sum + share : sum), 0)]);
+  if (left.join(" ") === right.join(" ")) {
+    const places = { "the token before": -1, "the token itself": 0, "the token after": 1 };
+    for (const [place, step] of Object.entries(places)) {
+      shares.unshift([place, (row, query) => row[query + step]]);
+    }
+  }
+  const means = shares.map(([place, share]) => [place, d3.mean(attention, share) ?? 0]);
+  const [place, most] = means.reduce((best, next) => (next[1] > best[1] ? next : best));
+  return most >= 0.3
+    ? `${name} looks mostly at ${place}: ${percent(most)} of its attention on average.`
+    : `${name} spreads its attention; the largest part, ${percent(most)} on average, goes to ${place}.`;
 }
 
 // One stop of the Tab key for a group of SVG elements: arrows move inside, Enter is a click and

@@ -4,7 +4,7 @@ BertViz loads require.js, d3 and jQuery from a server; without a network it draw
 comes from the package mpld3 and jQuery from XStatic-jQuery; `bertviz_pages.js` replaces require.js.
 BertViz's own scripts do the rest, except for a few functions that are replaced (`head_view.js`,
 `model_view.js`, `neuron_view.js`): slow ones, and those that support neither a dark page nor a
-keyboard. BertViz writes every number with 20 characters, and again for each pair of sentences; here
+keyboard. Below each drawing the page says in words, and in a table, what a head looks at. BertViz writes every number with 20 characters, and again for each pair of sentences; here
 it takes two characters, once.
 """
 
@@ -59,7 +59,7 @@ def bertviz_page(
     safe = json.dumps(parameters, separators=(",", ":")).replace("<", "\\u003c")
     return frame(
         f'<div id="{ROOT}">\n<div class="controls">{controls}</div>\n<p class="hint">{hint}</p>\n'
-        f'{above}<div id="vis"></div>\n</div>',
+        f'{above}<div id="vis"></div>\n<details id="words"></details>\n</div>',
         title=view.replace("_", " ").capitalize(),
         alt=alt,
         css=read_asset("bertviz_pages.css") + read_asset(f"{view}.css"),

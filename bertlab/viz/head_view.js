@@ -10,7 +10,6 @@ function renderAttention(svg, attention) { // again
     .append("g")
     .classed("headAttention", true)
     .attr("head-index", (d, head) => head)
-    .attr("stroke-width", 2)
     .attr("stroke", (d, head) => headColors(head));
   updateAttention(svg);
 }
@@ -22,6 +21,11 @@ function updateAttention(svg) { // again
     const drawn = { ...lines, share, group: "tokenAttention" };
     this.innerHTML = config.headVis[head] ? linesMarkup(attention, drawn) : "";
   });
+  const view = config.attention[config.filter];
+  const named = view.attn[config.layer_seq].map((attention, head) => {
+    return { name: `Head ${config.layer}.${head}`, attention };
+  });
+  sayInWords(named.filter((_, head) => config.headVis[head]), view.left_text, view.right_text);
 }
 
 function drawCheckboxes(top, svg) { // again

@@ -59,6 +59,7 @@ function startOver() {
   config.waiting.length = 0;
   config.boxes = [];
   config.opened = null;
+  sayInWords([], [], []);
 }
 
 function paintWaiting() {
@@ -125,6 +126,8 @@ function toggleDetail(box, attention, layer, head) {
     .attr("aria-expanded", false);
   const opens = config.opened !== box;
   config.opened = opens ? box : null;
+  const name = `Head ${config.layers[layer]}.${config.heads[head]}`;
+  sayInWords(opens ? [{ name, attention }] : [], config.leftText, config.rightText);
   if (!opens) return;
   box
     .attr("stroke-opacity", 0.8)
@@ -140,7 +143,6 @@ function renderDetailAttn(x, y, attention, layer) { // again
     .classed("detail", true)
     .attr("pointer-events", "none")
     .attr("stroke", getLayerColor(layer))
-    .attr("stroke-width", 2.2)
     .html(
       linesMarkup(attention, {
         x1: x,

@@ -87,12 +87,15 @@ function showComputation(svg, query) { // again
 }
 
 function renderAttn(svg, start, end) { // again
+  const view = config.attention[config.filter];
+  const attention = view.attn[config.layer][config.head];
+  const name = `Head ${params["include_layers"][config.layer]}.${params["include_heads"][config.head]}`;
+  sayInWords([{ name, attention }], view.left_text, view.right_text);
   svg
     .append("g")
     .attr("stroke", getColor("attn"))
-    .attr("stroke-width", 2)
     .html(
-      linesMarkup(config.attention[config.filter].attn[config.layer][config.head], {
+      linesMarkup(attention, {
         x1: start,
         x2: end,
         top: HEADING_HEIGHT,

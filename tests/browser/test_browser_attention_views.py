@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from bertlab import viz
 from bertlab.interpretability.traces import trace, trace_translation
@@ -86,6 +87,35 @@ def test_the_head_view_draws_a_line_for_each_probability(show, traced):
         assert_drawn(lines_of(view, head), traced.attentions[1][head], share=3)
     assert view.locator("#left text").all_text_contents() == traced.tokens
     assert EVIL in traced.tokens
+
+
+def test_a_head_is_said_in_words_and_as_a_table(show):
+    # Head 0 looks at the token before, head 1 at [CLS], head 2 everywhere.
+    tokens = ["[CLS]", "a", "cat", "sat"]
+    before = torch.eye(4).roll(-1, 1) * 0.8 + 0.2 / 4
+    first = torch.tensor([0.7, 0.1, 0.1, 0.1]).repeat(4, 1)
+    even = torch.full((4, 4), 1 / 4)
+    even[:, 2] += 0.03
+    even[:, 3] -= 0.03
+    heads = torch.stack([before, first, even])
+    view = show(viz.head_view([heads], tokens, heads=[1])).frame("Head view")
+    words, squares = view.locator("#words"), view.get_by_role("checkbox")
+    summary = words.locator("summary")
+    expect(summary).to_have_text(
+        "Head 0.1 looks mostly at “[CLS]”: 70 % of its attention on average."
+    )
+    summary.click()
+    row = words.locator("tr", has=view.locator("th", has_text="cat"))
+    expect(row).to_have_text("cat[CLS] 70 %, a 10 %, cat 10 %")
+    squares.nth(0).dblclick()
+    expect(summary).to_have_text(
+        "Head 0.0 looks mostly at the token before: 85 % of its attention on average."
+    )
+    squares.nth(2).click()
+    expect(summary).to_have_text("The heads in words")
+    expect(words.locator("p").nth(1)).to_have_text(
+        "Head 0.2 spreads its attention; the largest part, 28 % on average, goes to “cat”."
+    )
 
 
 def test_a_layer_is_selected_and_heads_are_clicked(show, traced):

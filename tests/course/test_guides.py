@@ -45,7 +45,7 @@ def title_of(path):
 
 def goals_of(path):
     can = first_cell(path).split("**After this lecture you can**")[1].split("**Time**")[0]
-    return re.findall(r"^- (.*)", can, re.M)
+    return re.findall(r"^- (.*?)(?: \(sections? [\d, ]+\))?$", can, re.M)
 
 
 def rows(text):

@@ -1,6 +1,7 @@
 """Every lecture runs from top to bottom in a new kernel, offline, within its budget.
 
-Its cells can then be run again, in any order, and show the same.
+Its cells can then be run again, in any order, and show the same; and the cells that are marked for
+its slides show what a slide can show.
 """
 
 from math import inf
@@ -8,7 +9,9 @@ from math import inf
 import nbformat
 import pytest
 
+from course.live.pages import without_widgets
 from course.publishing import lectures
+from course.publishing.slides import deck
 from tests.conftest import ROOT
 
 # A progress bar shows seconds.
@@ -18,10 +21,11 @@ BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
 
 @pytest.mark.notebooks
 @pytest.mark.parametrize("path", sorted(ROOT.glob("lectures/*.ipynb")), ids=lambda path: path.stem)
-def test_a_lecture_runs_offline_within_its_budget(path):
-    done = lectures.run(path, again=lectures.QUICK)
+def test_a_lecture_runs_offline_within_its_budget(path, tmp_path):
+    done = lectures.run(path, keep=tmp_path / path.name, again=lectures.QUICK)
     print(done)
     assert done.fault == ""
+    deck(without_widgets(nbformat.read(tmp_path / path.name, as_version=4)))
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ revealjs_script_conf = {
     "height": 720,
     "margin": 0,
     "center": False,
+    "display": "flex",
     "hash": True,
     "slideNumber": "c/t",
     "transition": "none",

@@ -1,12 +1,17 @@
-// No slide is higher or wider than the screen: content that does not fit is scaled down. A picture
-// or a view may still be loading when its slide is first shown.
-const ROOM = { width: 1280, height: 720 };
+// A picture or a view is as large as the room below its claim allows; text keeps its size. It may
+// still be loading when its slide is first shown.
+const ROOM = { width: 1280 - 2 * 64, height: 720 - 44 };
+const LARGEST = 2.5;
 
 function fit(slide) {
-  for (const zoom of [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]) {
-    slide.style.zoom = zoom;
-    slide.style.width = `${ROOM.width / zoom}px`;
-    if (slide.scrollHeight * zoom <= ROOM.height && slide.scrollWidth * zoom <= ROOM.width + 1) return;
+  const parts = [...slide.querySelectorAll("img, iframe")];
+  for (const part of parts) part.style.zoom = 0.01;
+  const top = Math.max(...[...slide.children].map((child) => child.offsetTop + child.offsetHeight));
+  const left = (ROOM.height - top) / parts.length;
+  for (const part of parts) {
+    part.style.zoom = 1;
+    const { offsetWidth, offsetHeight } = part;
+    part.style.zoom = Math.min(LARGEST, ROOM.width / offsetWidth, left / offsetHeight);
   }
 }
 
@@ -16,7 +21,7 @@ const growing = new ResizeObserver((entries) =>
 
 function show(slide) {
   fit(slide);
-  slide.querySelectorAll("img, iframe, mjx-container").forEach((part) => growing.observe(part));
+  slide.querySelectorAll("img, iframe").forEach((part) => growing.observe(part));
 }
 
 for (const event of ["ready", "slidechanged"]) {
