@@ -8,5 +8,4 @@
   before the Transformer; `comparison.py`: a comparison of all
 - `reach.py`: how far a network sees, before BERT
 - `emergence.py`, `word_labels.py`: what heads attend to during training; labels for probes
-- `layer_matching.py`: TinyBERT's student
 """

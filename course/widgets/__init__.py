@@ -9,8 +9,8 @@
   `decodings.py`
 - heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (for
   a text that you type)
-- BERT: `drawn_berts.py` (all of it, box by box), `parameter_calculators.py`, `token_paths.py`
-  (with `way_maps.py`), `masking.py`
+- BERT: `emblems.py` (at a glance, with a lecture's numbers), `drawn_berts.py` (all of it, box by
+  box), `parameter_calculators.py`, `token_paths.py` (with `way_maps.py`), `masking.py`
 - pre-training: `training_curves.py`; `fill_masks.py`: a model's words for the gaps of a text
 """
 
@@ -18,7 +18,8 @@ from course.widgets.decodings import beam_flipbook, decoding_flipbook
 from course.widgets.drawn_berts import drawn_bert
 from course.widgets.drawn_transformers import drawn_transformer
 from course.widgets.earlier import before_you_start
-from course.widgets.fill_masks import fill_mask_bars, fill_mask_explorer
+from course.widgets.emblems import emblem
+from course.widgets.fill_masks import fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
 from course.widgets.head_flipbooks import head_flipbook
@@ -48,7 +49,7 @@ __all__ = [
     "decoding_flipbook",
     "drawn_bert",
     "drawn_transformer",
-    "fill_mask_bars",
+    "emblem",
     "fill_mask_explorer",
     "flipbook",
     "flipbook_grid",

@@ -46,6 +46,9 @@ def displays():
         "temperature": widgets.softmax_temperature(),
         "positions": widgets.position_explorer(),
         "parameters": widgets.parameter_calculator(),
+        "emblem": widgets.emblem(
+            "attention", read.tokens[:4], [0.5, 0.1, 0.1, 0.3], note="It looks."
+        ),
         "drawn BERT": widgets.drawn_bert("attention"),
         "drawn Transformer": widgets.drawn_transformer(),
         "token path": widgets.token_path(model, tokenizer, TEXT, "horse"),

@@ -27,6 +27,7 @@ LONG = {
     "course.gradebook.records.record": "one record, field by field",
     "course.publishing.releasing._release": "the steps of a release, each with its undoing",
     "course.similarity.report.main": "a command: its options, its steps, what it says",
+    "course.widgets.emblems._row": "six parts of a picture, a few lines each",
     "course.widgets.head_galleries.head_gallery": "a picture, drawn from top to bottom",
     "course.widgets.masking.masking_rolls": "a widget, its parts and what they do",
     "course.widgets.token_paths.follow_token": "a widget, its parts and what they do",

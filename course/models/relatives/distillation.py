@@ -1,8 +1,7 @@
 """Distillation: a small student learns a large teacher's probabilities, not only the true words.
 
 That "cat" is the true word says little. That the teacher finds "dog" almost as likely, and "the"
-not at all, says more. DistilBERT learns from the teacher's last layer; TinyBERT from every layer
-(`course.experiments.layer_matching`).
+not at all, says more. DistilBERT learns from the teacher's last layer.
 
 Source: Hinton et al. (2015), "Distilling the Knowledge in a Neural Network"; Sanh et al. (2019),
 "DistilBERT, a distilled version of BERT: smaller, faster, cheaper and lighter".
@@ -147,7 +146,7 @@ def distil(
 ) -> list[Row]:
     """Train a student to imitate its teacher; only the student is changed.
 
-    losses: `distilbert_losses`, or a `LayerMatching`, whose projections are trained too;
+    losses: `distilbert_losses`, also with other weights;
     validation: held-out text for the *student*, as in `pretrain`; the rest: as in `train`.
 
     Raises ValueError if student and teacher have different vocabularies.
@@ -157,12 +156,9 @@ def distil(
             f"distil: student must have the teacher's {teacher.config.vocab_size:,} words; "
             f"got {student.config.vocab_size:,}"
         )
-    learning = nn.ModuleList([student])
-    if isinstance(losses, nn.Module):
-        learning.append(losses.to(next(student.parameters()).device))
     held_out = None if validation is None else (lambda: evaluate(student, validation).as_dict())
     return train(
-        learning,
+        student,
         lambda batch: losses(student, teacher, batch),
         data,
         config,

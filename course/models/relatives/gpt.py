@@ -22,7 +22,7 @@ from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
 from bertlab.pretraining.batches import Batch, Batches
-from course.models.relatives.training import without_holes
+from course.models.relatives.training import without_masks
 
 
 class CausalLanguageModel(nn.Module):
@@ -172,7 +172,7 @@ def evaluate_next_tokens(model: CausalLanguageModel, data: Batches) -> dict[str,
     epoch: Any = data.epoch(0)  # can be iterated, though PyTorch's type does not say so
     with evaluation_mode(model), torch.no_grad():
         for batch in epoch:
-            ids, mask = without_holes(batch).to(device), batch.attention_mask.to(device)
+            ids, mask = without_masks(batch).to(device), batch.attention_mask.to(device)
             logits, asked = model(ids), mask[:, 1:]
             right = (logits[:, :-1].argmax(dim=-1) == ids[:, 1:])[asked].sum()
             nats = next_token_loss(logits, ids, mask) * asked.sum()

@@ -73,7 +73,7 @@ def _rows(
             yield {"step": step, "kind": "held-out", **evaluate()}
 
 
-def without_holes(batch: Batch) -> Tensor:
+def without_masks(batch: Batch) -> Tensor:
     """The ids [B, L] as they were before words were masked."""
     ids = batch.ids.clone()
     ids[batch.predict] = batch.words

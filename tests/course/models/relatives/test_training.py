@@ -9,7 +9,7 @@ import torch
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.pretraining.losses import mlm_loss
 from bertlab.training.loop import TrainingConfig
-from course.models.relatives.training import train, without_holes
+from course.models.relatives.training import train, without_masks
 from course.toyworld.batches import ToyData
 from tests.bertlab.refusals import rejected
 from tests.small_models import assert_the_seed_decides, weights
@@ -107,7 +107,7 @@ def test_a_loss_that_is_not_finite_stops_training_and_unsupported_settings_are_r
 
 def test_masked_words_are_replaced_by_the_true_ones():
     batch = DATA.epoch(0)[0]
-    whole = without_holes(batch)
+    whole = without_masks(batch)
     assert torch.equal(whole[batch.predict], batch.words)
     assert torch.equal(whole[~batch.predict], batch.ids[~batch.predict])
     assert not torch.equal(whole, batch.ids)

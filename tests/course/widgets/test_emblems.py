@@ -1,0 +1,77 @@
+"""The emblem: BERT at a glance, with a lecture's numbers in its part."""
+
+import ast
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+
+from course.publishing.notebooks import core
+from course.widgets import emblem
+from course.widgets.emblems import LARGE, PARTS, SMALL, WIDEST
+from tests.conftest import ROOT, read_page
+
+LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
+
+
+def drawn(*arguments, **named):
+    return BeautifulSoup(emblem(*arguments, **named).page, "html.parser")
+
+
+@pytest.mark.parametrize("lit", PARTS)
+def test_one_part_is_enlarged_and_has_the_values(lit):
+    page = drawn(lit, ["a", "<b>", "c"], ["0.1", "two\nlines", ""], note="So & so.")
+    groups = page.select("g[transform]")
+    assert [group.select_one(".label").text for group in groups] == [
+        label for label, _ in PARTS.values()
+    ]
+    enlarged = [group for group in groups if "lit" in group.get("class", [])]
+    large = enlarged[-1]
+    assert large.select_one(".label").text == PARTS[lit][0]
+    assert [text.text for text in large.select(".value")] == ["0.1", "two", "lines", ""]
+    assert page.select_one(".note").text == "So & so."
+    high = float(page.svg["viewbox"].split()[3])
+    assert high == 12 + LARGE + (len(PARTS) - len(enlarged)) * SMALL
+
+
+def test_lines_are_as_wide_as_the_shares_and_the_words_say_them():
+    shares = [0.5, 0.3, 0.2]
+    page = drawn("attention", ["animal", "street", "it"], shares, at=0)
+    wide = [float(line["stroke-width"]) for line in page.select(".lit .line")]
+    assert wide == pytest.approx([share * WIDEST for share in shares], abs=0.06)
+    words = emblem("attention", ["animal", "street", "it"], shares, at=0, note="It looks.").alt
+    assert words.endswith(
+        "Enlarged: attention of animal: animal 0.50, street 0.30, it 0.20. It looks."
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("head",), r"lit must be one of tokens, vectors.*'head'"),
+        (("tokens", ["a"]), "tokens must be 2 to 7 strings; got 1"),
+        (("tokens", ["a", "b"], [1.0]), "values must be 2, one a token; got 1"),
+    ],
+)
+def test_wrong_calls(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        emblem(*arguments)
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_a_lecture_opens_and_closes_with_it(path):
+    cells = list(core(read_page(path).cells))
+    calls = [
+        (number, node)
+        for number, cell in enumerate(cells)
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "widgets.emblem"
+    ]
+    (first, opens), (last, closes) = calls
+    assert first <= 3
+    assert not opens.args[1:]
+    assert ast.unparse(opens.args[0]) == ast.unparse(closes.args[0])
+    assert len(closes.args) == 3, "it closes with tokens and the lecture's values"
+    recap = next(n for n, cell in enumerate(cells) if re.match("## Recap", cell.source))
+    assert first < last < recap
