@@ -166,5 +166,5 @@ def mask_only(
 
     Source: Phuong & Hutter (2022), Algorithm 12 (ETraining), lines 5 to 7.
     """
-    holes = torch.rand(len(ids), generator=generator) < p_mask
-    return torch.where(holes, mask_id, ids), holes.nonzero().flatten()
+    masked = torch.rand(len(ids), generator=generator) < p_mask
+    return torch.where(masked, mask_id, ids), masked.nonzero().flatten()

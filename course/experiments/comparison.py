@@ -1,19 +1,16 @@
-"""Compare four kinds of encoder-decoder: sequential steps, time by length, accuracy by distance.
+"""Compare four kinds of encoder-decoder: sequential steps, accuracy by distance.
 
 Source: Vaswani et al. (2017), section 4 and table 1.
 """
 
 import math
 import random
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-
 from course.experiments.string_tasks import random_letters
-from course.models.seq2seq.decoding import EncoderDecoder, device_of, evaluating, greedy_decode
-from course.models.seq2seq.vocabulary import END_ID, Vocabulary
+from course.models.seq2seq.decoding import EncoderDecoder, device_of, greedy_decode
+from course.models.seq2seq.vocabulary import Vocabulary
 
 
 class LayerCost(NamedTuple):
@@ -81,22 +78,3 @@ def accuracy_by_distance(
         )
         shares.append(right / (distance * n_strings))
     return shares
-
-
-def encoding_times(
-    model: EncoderDecoder, lengths: Sequence[int], *, batch_size: int = 8, repeats: int = 3
-) -> list[float]:
-    """Milliseconds that `encode` takes on the CPU for sources of each length, best of `repeats`."""
-    times = []
-    with evaluating(model):
-        for length in lengths:
-            ids = torch.full((batch_size, length), END_ID)
-            mask = torch.ones_like(ids, dtype=torch.bool)
-            model.encode(ids, mask)  # the first call allocates
-            taken = []
-            for _ in range(repeats):
-                started = time.perf_counter()
-                model.encode(ids, mask)
-                taken.append(time.perf_counter() - started)
-            times.append(1000 * min(taken))
-    return times

@@ -71,16 +71,6 @@ def number_words(
     return split_by_answer("number words", draw, n_train, n_held_out, seed)
 
 
-def reversal(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 12) -> Task:
-    """Strings of 1 to `longest` random letters, to the same letters in reverse order."""
-
-    def draw(generator: random.Random) -> Pair:
-        text = random_letters(generator, generator.randint(1, longest))
-        return Pair(text, text[::-1])
-
-    return split_by_answer("reversal", draw, n_train, n_held_out, seed)
-
-
 def pig_latin(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 9) -> Task:
     """English-like words to Pig Latin.
 

@@ -19,7 +19,7 @@ from course.widgets.drawn_berts import drawn_bert
 from course.widgets.drawn_transformers import drawn_transformer
 from course.widgets.earlier import before_you_start
 from course.widgets.emblems import emblem
-from course.widgets.fill_masks import fill_mask_bars, fill_mask_explorer
+from course.widgets.fill_masks import fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
 from course.widgets.head_flipbooks import head_flipbook
@@ -50,7 +50,6 @@ __all__ = [
     "drawn_bert",
     "drawn_transformer",
     "emblem",
-    "fill_mask_bars",
     "fill_mask_explorer",
     "flipbook",
     "flipbook_grid",

@@ -1,48 +1,14 @@
 """A model's words for the gaps of a text: as a picture, or for a sentence that you type."""
 
 import html
-import textwrap
 from dataclasses import replace
 
 from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.tokenizers.words import MASK
 from bertlab.viz.frames import read_asset
-from bertlab.viz.pictures import COLOURS, Picture, finish, plain_text
 from bertlab.viz.text import Rendered
 from course.widgets.text_boxes import TextBox, text_box
-
-SIDE_BY_SIDE = 3  # gaps in a row
-
-
-def fill_mask_bars(
-    model: BertForPreTraining, tokenizer: Tokenizer, text: str, top: int = 5
-) -> Picture:
-    """The most probable words for each [MASK] of a text, with their probabilities in percent.
-
-    Arguments and errors as in `fill_mask`, which returns the numbers. All gaps have the same scale.
-    """
-    from matplotlib.figure import Figure
-
-    gaps = fill_mask(model, tokenizer, text, top)
-    columns = min(len(gaps), SIDE_BY_SIDE)
-    rows = -(-len(gaps) // columns)
-    wide, high = max(5.4, 3.2 * columns), (0.26 * top + 1.1) * rows + 0.4
-    figure = Figure(figsize=(wide, high), layout="constrained")
-    for number, guesses in enumerate(gaps, 1):
-        ax = figure.add_subplot(rows, columns, number)
-        words, percent = zip(*((word, 100 * share) for word, share in guesses), strict=True)
-        drawn = ax.barh(range(top), percent, color=COLOURS[0], height=0.7)
-        ax.bar_label(drawn, [f"{value:.1f} %" for value in percent], padding=3, fontsize=9)
-        ax.set_yticks(range(top), [plain_text(word) for word in words])
-        ax.invert_yaxis()  # the best guess on top
-        ax.set_xlim(0, 125 * max(guesses[0][1] for guesses in gaps))  # room for the labels
-        ax.set_xticks([tick for tick in ax.get_xticks() if tick <= min(100, ax.get_xlim()[1])])
-        name = f"[MASK] number {number}" if len(gaps) > 1 else ""
-        picture = finish(ax, "probability (%)", "guess", name, describe(text, gaps))
-    sentence = textwrap.fill(plain_text(text), int(wide * 11))
-    figure.suptitle(sentence, fontsize=11, x=0.01, ha="left", fontweight="bold")
-    return picture
 
 
 def fill_mask_explorer(

@@ -27,8 +27,8 @@ def test_what_the_proofs_of_the_page_assert(states):
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states("""
         skip-gram solves about 60 % of all the questions (Mikolov et al., 2013b) ... **9.3 times as
-        fast**, on an older GPU than the LSTMs had ... a billion words; 4,096 units in each
-        direction, projected to 512 numbers ... only the hidden words (15 %) teach
+        fast**, on an older GPU ... read a billion words and has 4,096 units in each direction,
+        projected to 512 numbers ... only the masked words (15 %) teach
     """)
 
 

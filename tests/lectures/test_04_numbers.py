@@ -1,11 +1,8 @@
 """Lecture 04 against NumPy, PyTorch's attention, and Hugging Face's MiniLM."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
-from scipy.spatial.distance import cosine as cosine_distance
 from torch import nn
 
 TIRED = "the animal did not cross the street because it was too tired"
@@ -22,20 +19,16 @@ def test_what_the_proofs_of_the_page_assert(states):
         2\cdot(-1) + 1\cdot2 = 0 ... then $-5$ ... scores 3, 2, 1 ... $e^3 = 20.09$, $e^2 = 7.39$,
         $e^1 = 2.72$ ... the shares stay 0.665, 0.245, 0.090 ... *noun* 0.91, *alive* 0.67 ... *it*
         gives 0.665 to *animal*, and *animal* gives 0.787 ... The scores 3, 2, 1 become 2, 1, 0 ...
-        $q_1 \cdot k_1 = 112$ ... $q_1 \cdot k_2 = 96$ ... 88 % from itself and 12 % ... scores 112
-        with itself and 96 with ... What would happen to 112 and 96 ... 112 and 96 become 14 and
-        12, and the shares 0.88 and 0.12 ... 117,000 times smaller ... over 90 % at $d = 256$ ...
-        0.37, 0.33, 0.30, nearly ...
-        $\log_2 3 = 1.58$ ... 0.3 MB at 128 tokens ... 67.1 MB at 2048 ... $2\, d_e = 1536$
+        scores 112 with itself and 96 with ... by 8 that is 14 and 12 ... 88 % from itself and 12 %
+        ... 117,000 times smaller ... 0.37, 0.33, 0.30, nearly ... $\log_2 3 = 1.58$ ...
+        $2\, d_e = 1536$
     """)
-    states(f"$1/16 = {1 / 16}$ ... $e^4 = {math.e**4:.1f}$ once, $e^5 = {math.e**5:.1f}$ twice")
 
 
 def test_what_others_report_is_quoted_as_they_print_it(states):
     states("""
-        segments of up to 128 tokens, so take ... BERT sets 10 % of the attention *probabilities*
-        ... 8 heads of size 64 ($d_e = 512$); BERT-base has 12 of 64 ... on 1,000 Wikipedia
-        segments ... over half of the attention in layers 6 to 10
+        BERT sets 10 % of the attention *probabilities* ... 8 heads of size 64; BERT-base has 12
+        ... on 1,000 Wikipedia segments ... over half of the attention in layers 6 to 10
     """)
 
 
@@ -80,8 +73,8 @@ def test_without_the_residual_connection_tokens_become_one_and_gradients_vanish(
     assert apart > 0.3
     assert gradient > first_gradient
     states("""
-        still above 1 at 24 layers ... has exploded at 24 layers ... and 16 random tokens ... less
-        than one part in 10,000
+        still above 1 at 24 layers ... has exploded at 24 layers ... weights on 16 random tokens ...
+        less than one part in 10,000
     """)
 
 
@@ -214,17 +207,7 @@ def test_another_name_removes_the_association_by_hugging_face(minilm, states, na
 
 
 @pytest.mark.corpora
-def test_the_vector_of_the_second_einstein_by_hugging_face(minilm):
-    here = minilm(EINSTEIN).hidden[-1, SECOND]
-    apart = [
-        cosine_distance(here, minilm(EINSTEIN.replace(*change)).hidden[-1, SECOND])
-        for change in (("Albert Einstein", "Isaac Newton"), ("Bern", "Paris"))
-    ]
-    assert [round(1 - distance, 3) for distance in apart] == [0.946, 0.995]
-
-
-@pytest.mark.corpora
-def test_the_queries_of_layer_0_are_in_twelve_subspaces_by_numpy(minilm, states):
+def test_the_queries_of_layer_0_read_subspaces_by_numpy(minilm, states):
     attention = minilm.model.encoder.layer[0].attention.self
     queries, keys = (
         part.weight.detach().double().numpy().reshape(12, 32, 384)
@@ -233,14 +216,6 @@ def test_the_queries_of_layer_0_are_in_twelve_subspaces_by_numpy(minilm, states)
     singular = np.linalg.svd(queries[2].T @ keys[2], compute_uv=False)
     assert singular[31] > 1 > 1e-8 > singular[32]
     assert np.linalg.matrix_rank(queries.reshape(384, 384)) == 384
-    bases = np.linalg.svd(queries, full_matrices=False)[2]  # rows: directions
-    # Singular values of A Bᵀ are the cosines of the angles between two subspaces.
-    cosines = np.linalg.svd(bases[:, None] @ bases.mT, compute_uv=False)
-    overlap = (cosines**2).mean(axis=-1)
-    different = overlap[~np.eye(12, dtype=bool)]
-    assert [round(float(n), 2) for n in (different.min(), different.mean())] == [0.06, 0.16]
-    assert different.max() == pytest.approx(overlap[2, 5])
-    states(f"{overlap[2, 5]:.2f} at most (heads 2 and 5) ... 32/384 = {32 / 384:.3f}")
     states("could change *which* 32 directions ... its rank is 32 at most ... has d_head = 32")
     states("is a product through 32 columns ... columns 64 to 95")
 

@@ -58,8 +58,8 @@ def test_the_memory_returns_the_pair_with_most_common_words():
 def test_what_proofs_assert_and_others_report(states):
     states("where each belongs, costs 1.40")
     states("""
-        change results by up to 1.8 points ... 25.7 BLEU where the base model has 25.8, and the
-        same perplexity of 4.92 ... wrote sacrebleu. 28.4 in ... 25.8 here and our single digits
+        change results by up to 1.8 points ... 25.7 BLEU where the base model has 25.8 ... 28.4 in
+        ... 25.8 here and our single digits
     """)
 
 

@@ -13,7 +13,6 @@ from scipy.special import expit
 from scipy.stats import norm
 from torch.nn import functional as F
 
-from bertlab import data
 from bertlab.data.published import hub_model
 from bertlab.model import BertConfig, count_parameters
 from tests.conftest import ROOT
@@ -64,9 +63,8 @@ def test_base_is_the_110_million_of_the_paper_and_large_not_quite_340(states):
         109,482,240 parameters; with both heads it is 110,106,428 ... 109,482,240 parameters in the
         encoder of base, 110,106,428 with both heads ... each of the 109,482,240 parameters of
         BERT-base ... 335,141,888 in the encoder and 336,226,108 with both heads ...
-        positions beyond 512 ... base's 110 million ... even 110 million ... hold the 110 million
-        ... the paper's 110 million. ... BERT itself, 110 million ... the encoder of BERT-base has
-        109,482,240 parameters, each
+        positions beyond 512 ... hold the 110 million ... the paper's 110 million. ... BERT itself,
+        110 million ... the encoder of BERT-base has 109,482,240 parameters, each
     """)
 
 
@@ -110,9 +108,9 @@ def test_gelu_and_the_largest_errors_of_its_two_approximations_by_scipy(states):
     )
     by_tanh = np.abs(F.gelu(torch.from_numpy(grid), approximate="tanh").numpy() - exact)
     assert round(by_tanh.max(), 5) == 0.00047
-    states(f"never off by more than 0.0005, at ±{abs(grid[by_tanh.argmax()]):.2f}")
+    states("never off by more than 0.0005")
     by_sigmoid = np.abs(grid * expit(1.702 * grid) - exact)
-    states(f"up to {by_sigmoid.max():.4f}, at ±{abs(grid[by_sigmoid.argmax()]):.2f}")
+    states(f"the sigmoid by up to {by_sigmoid.max():.4f}")
 
 
 # The published MiniLM in Hugging Face's own model.
@@ -128,8 +126,6 @@ def test_published_size_ids_and_segments_by_hugging_face(minilm, states):
     assert paris.ids[1] == paris.ids[9]
     assert tokenizer.encode("my dog is cute", "bird can fly").type_ids == [0] * 6 + [1] * 4
     assert "playing" in tokenizer.encode("he likes playing").tokens
-    ids = tokenizer.encode("The cat sat", add_special_tokens=False).ids
-    states("{}, {}, {}".format(*ids), "{}, {}; any vocabulary will do".format(*ids[1:]))
     states(f"{tokenizer.get_vocab_size():,} entries")
     wanted = {"[PAD]": 0, "[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "[MASK]": 103}
     assert {token: tokenizer.token_to_id(token) for token in wanted} == wanted
@@ -137,32 +133,6 @@ def test_published_size_ids_and_segments_by_hugging_face(minilm, states):
 
 def cosine(a, b):
     return float(1 - cosine_distance(a, b))
-
-
-@pytest.mark.slow
-@pytest.mark.corpora
-def test_what_another_gelu_changes_by_hugging_faces_own(minilm, states):
-    from transformers.activations import ACT2FN
-
-    news = [s for document in data.documents("lee") for s in document if 40 <= len(s) <= 70]
-
-    def read_with(form):
-        for layer in minilm.model.encoder.layer:
-            layer.intermediate.intermediate_act_fn = ACT2FN[form]
-        read = [minilm(sentence).hidden[-1] for sentence in news[:: len(news) // 32][:32]]
-        means = np.array([vectors.mean(axis=0) for vectors in read])
-        units = means / np.linalg.norm(means, axis=1, keepdims=True)
-        return np.concatenate(read), units @ units.T - np.eye(32)
-
-    # The exact form last: other tests use this model.
-    *others, (numbers, cosines) = map(read_with, ("gelu_new", "quick_gelu", "relu", "gelu"))
-    moved = [np.abs(other - numbers).max() for other, _ in others]
-    turned = [np.abs(other - cosines).max() for _, other in others]
-    kept = [(other.argmax(axis=1) == cosines.argmax(axis=1)).sum() for _, other in others]
-    states(f"from 0.0005 to {moved[0]:.4f} and from 0.0203 to {moved[1]:.2f}")
-    states(f"of {numbers.std():.2f}", f"of a cosine is {turned[0]:.4f}, and all {kept[0]} sent")
-    states(f"it is {turned[1]:.4f}, and two sentences of 32", f"With ReLU {kept[2]} are left")
-    assert 32 - kept[1] == 2
 
 
 @pytest.mark.corpora
@@ -182,7 +152,7 @@ def test_the_path_of_it_by_hugging_face(minilm, states):
         near = table @ hidden[layer, it] / length / np.linalg.norm(hidden[layer, it])
         top = np.argsort(-near)[:5]
         assert [minilm.tokenizer.id_to_token(int(word)) for word in top] == words.split()
-        states(f"*{words.replace(' ', ', ')}*")
+    states(f"*{words.replace(' ', ', ')}*")
     assert near.max() < 0.25
     states("from 1.00 to 0.27")
 

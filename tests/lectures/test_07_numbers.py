@@ -5,7 +5,6 @@ Its other numbers it asserts itself.
 
 import math
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -28,8 +27,7 @@ TRUTH = np.array([0.0, 1.0, 0.0])
 def test_what_the_proofs_of_the_page_assert(states):
     states(r"""
         $\ln 2 = 0.69$ ... starts with an MLM loss of 25. What ... At 25 the model is sure
-        ... 440 MB for the weights, 881 MB ... 500 MB, and 75 MB ... 91 % of the work ...
-        4.4 times as few ... still 1.2 ... $-\ln 0.1 = 2.30$ ... The model says dog 0.1, mat
+        ... $-\ln 0.1 = 2.30$ ... The model says dog 0.1, mat
         0.6, carpet 0.3. The ... *dog* 0.1, *mat* 0.6, *carpet* 0.3. How ... (0.9): 0.105
         ... (0.2): 0.223 ... (0.6): 0.511 ... - 10 % become a random ... 10 % a random word,
         10 % stay ... Why not swap the other 10 % ... **10 % random** ... 10 % stay as they
@@ -41,16 +39,15 @@ def test_what_the_proofs_of_the_page_assert(states):
         0.839/3 = 0.28$ ... 4.605, and with this one ... costs 1.36, nearly five times as
         much ... \mathcal L_{\text{NSP}} = -\log 0.7 = 0.36 ... 0.51 for *mat* and 0.36 for
         the pair ... 1.61 instead of 0.28 ... pays 0.69 ... $(0.1, 0.6, 0.3) - (0, 1, 0) =
-        (0.1, -0.4, 0.3)$ ... $0.7 - 1 = -0.3$ ... $0.01 - 1 = -0.99$ ... cost 4.605,
-        thirteen times as much as 0.36 ... only 3.3 times ... $1 \cdot (0.1, -0.4, 0.3)$ and
-        $2 \cdot (0.1, -0.4, 0.3)$ ... Its probability is 0.647 now ... from 0.60 to 0.74,
+        (0.1, -0.4, 0.3)$ ... $0.7 - 1 = -0.3$ ... $1 \cdot (0.1, -0.4, 0.3)$ and
+        $2 \cdot (0.1, -0.4, 0.3)$ ... from 0.60 to 0.74,
         the loss falls from 0.51 to 0.30 ... 12 % are hidden, 1.5 % swapped and 1.5 % asked
         ... 85 % are simply ... 85 % of the words are in the input ... 1.5 of the 88 visible
         ... 76.8 are chosen; 61.4 become `[MASK]` ... 7.7 another word, 7.7 stay
     """)
     states(rf"$2 \cdot 0.15 \cdot 0.85 = {float(200 * Fraction('0.15') * Fraction('0.85'))}\,\%$")
     states(f"write the label {torch.nn.CrossEntropyLoss().ignore_index} there")
-    states(f"For the {110_106_428 / 1e6:.0f} million parameters")
+    states(f"for the {110_106_428 / 1e6:.0f} million parameters")
     assert (MASKED_SHARE, RANDOM_SHARE) == (0.8, 0.1)
     assert 2 * math.log(30_522) < 25  # of the surprised student
 
@@ -71,13 +68,13 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         84.3 | 77.8 | ... | 80 / 10 / 10 | 84.2 | 95.4 | 94.9 | ... | 100 / 0 / 0 | 84.3 | 94.9 |
         94.0 | ... | 0 / 0 / 100 | 83.6 | 94.9 | 94.6 | ... 20 at most in one of 128 ... gets 52.0
         % on sentence order ... gets 78.9 % on next sentences ... do better with 40 %, and even 80
-        % keeps 95 % ... from 91.0 to 92.8 F1 on SQuAD 1.1 ... *Should You Mask 15% in Masked
-        Language Modeling?* ... (SGD) is line 10:
+        % keeps 95 % ... from 91.0 to 92.8 F1 on SQuAD 1.1 ... learns from 15 % of the tokens
+        ... (SGD) is line 10:
     """)
     # Differences in the paper's tables.
     states(f"another {87.9 - 77.8:.1f} points")
     states(f"loses {95.4 - 94.9:.1f} points, and {94.9 - 94:.1f}")
-    states(f"{88.4 - 84.9:.1f} points, against another {84.9 - 84.3:.1f}")
+    states(f"on QNLI: {88.4 - 84.9:.1f} points")
 
 
 @pytest.mark.slow
@@ -95,16 +92,6 @@ def test_attention_of_a_mask_and_of_the_word_in_its_place_by_hugging_face(states
     gap, word = torch.stack(seen).mean(dim=(0, 1, 3))  # of [texts, layers, 2, H, 2]
     states("the neighbours get {:.0f} and {:.0f} %".format(*gap))
     assert abs(word - gap).max() < 1
-
-
-def test_common_words_of_two_sentences_do_not_reveal_their_order(states):
-    def share(first, second):
-        return bool(set(first.split()) & set(second.split()))
-
-    for first, second in product(["a b c", "c d", "e f", "f a", "x"], repeat=2):
-        # Of a pair and its reverse the trick gets exactly one right, whatever the texts.
-        assert share(first, second) == share(second, first)
-    states("exactly 50 %")
 
 
 # Gradients and steps.
@@ -126,7 +113,6 @@ def test_the_gradient_is_softmax_minus_truth_also_through_the_last_matrix_by_dif
 @pytest.mark.parametrize(
     ("kind", "scale", "steps", "belief"),
     [
-        ("Adam", 1, 1, 0.647),
         ("SGD", 1, 20, 0.79),
         ("SGD", 0.01, 20, 0.60),
         ("Adam", 1, 20, 0.97),

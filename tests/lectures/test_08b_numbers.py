@@ -34,7 +34,7 @@ def test_what_special_tokens_leave_and_the_worked_examples(states):
         12 tokens. ... A has 12 tokens, B has 11, and there is room for 15. How ... (if below 0.1)
         ... *0.9, 0.7, 0.2* ... 0.7 is the second ... And 0.2 < 0.5 ... *0.5, 0.3, 0.8* ... 0.3 is
         the first place ... And 0.8: *IsNext* ... *0.6, 0.1, 0.3* ... *0.4, 0.6, 0.9* ... 0.1 is
-        the first place ... *0.8, 0.5, 0.4* ... ten passes on disk and 40 ... at most 512 tokens
+        the first place ... *0.8, 0.5, 0.4* ... at most 512 tokens
     """)
 
 

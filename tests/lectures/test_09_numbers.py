@@ -44,8 +44,8 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         on SQuAD 1.1 and of 83.1 on SQuAD 2.0, whose questions need not have ... BiDAF + ELMo at
         85.6, with 85.8 on the test set ... BERT read 3.3 billion words ... SQuAD has about 100,000
         questions ... 14,987 sentences for training ... batches of 16 and 32, learning rates of 5,
-        3 and 2 times $10^{-5}$ and 2 to 4 epochs ... with 67,000 examples ... models of 125
-        million weights and more ... asks for a person, 90 %
+        3 and 2 times $10^{-5}$ and 2 to 4 epochs ... models of 125 million weights and more ...
+        asks for a person, 90 %
     """)
 
 

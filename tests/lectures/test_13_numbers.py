@@ -8,7 +8,6 @@ from bertlab.parts import using
 from course import mine
 from course.answers import answers_of
 from course.fitting import asked
-from course.own_bert import PIECES
 from tests.course.test_mine import solved_into
 from tests.exercises.test_assignments import ASSIGNMENTS
 
@@ -60,7 +59,6 @@ def test_the_first_difference_finds_each_of_the_ten_mistakes_of_the_page(its_lec
 def test_about_twenty_functions_are_asked_for(states):
     assert len(asked()) == 18
     states("about twenty small functions")
-    states(f"{PIECES:,} pieces only")
 
 
 def test_berts_own_training_is_told_as_published(states):

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from course.experiments.comparison import accuracy_by_distance, encoding_times, layer_costs
-from course.experiments.recurrent import Recurrent
+from course.experiments.comparison import accuracy_by_distance, layer_costs
 from course.models.seq2seq.vocabulary import END_ID, Vocabulary
 
 
@@ -17,12 +16,6 @@ def test_layer_costs_by_hand():
         "convolution of width 3": (3 * 70 * 512 * 512, 1, 69),
         "dilated convolutions of width 3": (3 * 70 * 512 * 512, 1, 4),  # 3^4 = 81 >= 70
     }
-
-
-def test_encoding_times_are_one_for_each_length():
-    times = encoding_times(Recurrent(12, 6).eval(), [2, 5, 9], batch_size=2, repeats=1)
-    assert len(times) == 3
-    assert min(times) > 0
 
 
 @pytest.mark.parametrize(("length", "width"), [(2, 3), (11, 3), (12, 3), (11, 5), (30, 7)])

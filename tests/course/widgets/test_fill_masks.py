@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from bertlab.model.heads import fill_mask
-from course.widgets import fill_mask_bars, fill_mask_explorer
+from course.widgets import fill_mask_explorer
 from course.widgets.fill_masks import guess_bars
 from tests.bertlab.model import test_fill_mask
 
@@ -22,23 +22,6 @@ def read(shown):
 
     tables = BeautifulSoup(shown.html, "html.parser").select("table")
     return [(one.caption.text, [read_row(row) for row in one.select("tr")]) for one in tables]
-
-
-@pytest.mark.slow
-def test_bars_have_the_lengths_of_the_probabilities(model, tokenizer):
-    guesses = fill_mask(model, tokenizer, TWO_GAPS, top=6)
-    picture = fill_mask_bars(model, tokenizer, TWO_GAPS, top=6)
-    for ax, gap in zip(picture.figure.axes, guesses, strict=True):
-        assert [bar.get_width() / 100 for bar in ax.patches] == [share for _, share in gap]
-        labels = [label.get_text() for label in ax.get_yticklabels()]
-        assert labels == [word.replace("$", r"\$") for word, _ in gap]
-        assert ax.yaxis_inverted()  # the first is on top
-        assert ax.get_xlabel() == "probability (%)"
-        assert ax.get_xlim() == picture.figure.axes[0].get_xlim()
-        word, share = gap[0]
-        assert f"{word} {100 * share:.1f} %" in picture.alt
-    assert picture.figure.get_suptitle() == TWO_GAPS
-    assert picture.png.startswith(b"\x89PNG")
 
 
 def test_each_mask_has_its_predictions_and_the_remainder(model, tokenizer):
