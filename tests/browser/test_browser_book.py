@@ -13,6 +13,7 @@ from course.live.tours import live_box
 from course.publishing import reference
 from course.publishing.book import write_site
 from course.publishing.notebooks import FURTHER
+from tests.browser.accessibility import serious_violations
 from tests.browser.conftest import type_without_kernel
 
 pytestmark = pytest.mark.browser
@@ -85,8 +86,19 @@ def test_every_page_opens_and_the_first_one_runs_bert(tab, first_page, served, w
         icon = tab.page.locator("link[rel=icon]").get_attribute("href")
         assert icon.startswith("data:")  # the browser asks the server for no other
     tab.page.goto(first)
-    tab.page.get_by_role("button", name="Start").click()
+    tab.page.get_by_role("textbox", name="Your sentence").fill("The [MASK] was old.")
+    expect(tab.page.locator(".pieces button")).to_have_count(7)
     expect(tab.page.locator(".guesses th")).to_have_count(5)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_axe_finds_nothing_serious_on_the_first_page(tab, first_page, theme, width):
+    tab.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    tab.page.goto(first_page.as_uri())
+    assert serious_violations(tab.page) == []
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_lectures_box_reads_a_typed_sentence_without_a_kernel(tab, first_page):

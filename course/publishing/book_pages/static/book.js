@@ -24,3 +24,12 @@ function keepTogether() {
   }
 }
 addEventListener("DOMContentLoaded", keepTogether);
+
+// The theme's arrows that unfold the contents of a page at the side have no name of their own.
+function nameArrows() {
+  for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary")) {
+    const page = arrow.closest("li").querySelector("a").textContent.trim();
+    arrow.setAttribute("aria-label", `Pages of ${page}`);
+  }
+}
+addEventListener("DOMContentLoaded", nameArrows);
