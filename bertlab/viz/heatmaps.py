@@ -8,7 +8,16 @@ import torch
 from torch import Tensor
 
 from bertlab.viz.attention_input import check_heads, check_matrix
-from bertlab.viz.pictures import Picture, axes_of, finish, new_axes, new_panels, plain_text
+from bertlab.viz.pictures import (
+    WRITTEN_ON_DARK,
+    WRITTEN_ON_LIGHT,
+    Picture,
+    axes_of,
+    finish,
+    new_axes,
+    new_panels,
+    plain_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,5 +208,5 @@ def _write_numbers(ax: "Axes", values: Tensor, low: float, high: float) -> None:
                 ha="center",
                 va="center",
                 fontsize=8,
-                color="black" if value > middle else "white",
+                color=WRITTEN_ON_LIGHT if value > middle else WRITTEN_ON_DARK,
             )

@@ -9,7 +9,8 @@ import html
 import io
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,15 @@ if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn
 DOTS_PER_INCH = 96
 SHARPNESS = 2  # pixels per dot, for screens with a high resolution
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+# Ink, grid and paper on a light page -> on a dark one. All other colours are amounts or kinds, and
+# the same on both: what is written on one of them is neither pure black nor pure white.
+ON_DARK = {"#000000": "#e8eaed", "#1c2127": "#e8eaed", "#e3e6ea": "#3a424b", "#ffffff": "#15181c"}
+WRITTEN_ON_LIGHT, WRITTEN_ON_DARK = "#111111", "#fefefe"
+# The book and JupyterLab name their themes so; paper is light.
+SWITCH = (
+    '@media screen{:is([data-theme="dark"],[data-jp-theme-light="false"]) '
+    "img[style*=--on-dark]{content:var(--on-dark)}}"
+)
 MARKERS = ("o", "s", "^", "D", "v", "P")  # colour must not be the only difference
 
 
@@ -46,20 +56,29 @@ class Picture:
     @cached_property
     def png(self) -> bytes:
         """The picture at its first use; later changes to the figure have no effect."""
-        buffer = io.BytesIO()
+        self.figure.draw_without_rendering()  # the layout makes room only for labels drawn before
         # Without `Software`, the bytes depend on matplotlib's version only through the drawing.
-        self.figure.savefig(
-            buffer, dpi=DOTS_PER_INCH * SHARPNESS, facecolor="white", metadata={"Software": None}
-        )
+        return self._drawn(facecolor="white", metadata={"Software": None})
+
+    @cached_property
+    def on_dark(self) -> bytes:
+        """The same for a dark page, as WebP: only ink is light, and the page shows through."""
+        _ = self.png  # drawn first: an axis makes its ticks then, and with its usual ink
+        with ink_for_dark(self.figure):
+            return self._drawn(format="webp", transparent=True, pil_kwargs={"lossless": True})
+
+    def _drawn(self, **options: Any) -> bytes:
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, dpi=DOTS_PER_INCH * SHARPNESS, **options)
         return buffer.getvalue()
 
     def _repr_html_(self) -> str:
         width = int.from_bytes(self.png[16:20], "big") // SHARPNESS  # from the PNG's own header
-        data = base64.b64encode(self.png).decode()
+        light, dark = (base64.b64encode(data).decode() for data in (self.png, self.on_dark))
         return (
-            f'<figure style="margin:0"><img alt="{html.escape(self.alt)}" width="{width}" '
-            'style="max-width:100%;height:auto;border-radius:6px" '
-            f'src="data:image/png;base64,{data}"></figure>'
+            f'<img alt="{html.escape(self.alt)}" width="{width}" '
+            f'src="data:image/png;base64,{light}" style="max-width:100%;height:auto;'
+            f'border-radius:6px;--on-dark:url(data:image/webp;base64,{dark})"><style>{SWITCH}</style>'
         )
 
     def _repr_png_(self) -> bytes:
@@ -71,6 +90,26 @@ class Picture:
     def save(self, path: str | os.PathLike) -> Path:
         """Write the picture as a PNG file; returns the path."""
         return write_atomically(path, self.png)
+
+
+@contextmanager
+def ink_for_dark(figure: "Figure") -> Iterator[None]:
+    """Within it, all that a figure draws in a colour of `ON_DARK` has the one for a dark page."""
+    from matplotlib.colors import is_color_like, to_hex, to_rgba
+
+    undo = []
+    for artist in figure.findobj():
+        for name in ("color", "edgecolor", "facecolor", "markeredgecolor"):
+            colour: Any = getattr(artist, f"get_{name}", lambda: None)()
+            if is_color_like(colour) and (ink := ON_DARK.get(to_hex(colour))):
+                change = getattr(artist, f"set_{name}")
+                undo.append((change, colour))
+                change(to_rgba(ink, to_rgba(colour)[3]))  # as transparent as before
+    try:
+        yield
+    finally:
+        for change, colour in reversed(undo):
+            change(colour)
 
 
 def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str = "") -> Picture:
