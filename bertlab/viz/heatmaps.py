@@ -9,6 +9,7 @@ from torch import Tensor
 
 from bertlab.viz.attention_input import check_heads, check_matrix
 from bertlab.viz.pictures import (
+    LONG,
     WRITTEN_ON_DARK,
     WRITTEN_ON_LIGHT,
     Picture,
@@ -150,7 +151,7 @@ def heatmap(
     if numbers:
         _write_numbers(ax, values, low, high)
     colours = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.03)
-    colours.set_label(colour_label, wrap=True)
+    colours.set_label(colour_label, wrap=len(colour_label) > LONG)
     if not alt:
         said = []
         for name, place in (("highest", values.argmax()), ("lowest", values.argmin())):
