@@ -9,7 +9,9 @@ import re
 
 import nbformat
 
-VIEW = re.compile(r'<iframe [^>]*title="(?!Your turn)([^"]*)"')  # a blank is no figure
+# The words in a frame's place; a blank, for the reader's turn, is no figure.
+VIEW = re.compile(r'<p class="bertlab-alt"><em>(?!Your turn)(.*?)</em>(.*?)</p>', re.DOTALL)
+SHORT = 12  # characters: such a sentence, "Attention.", is followed by the next one
 PICTURE = re.compile(r'<img alt="([^"]*)"')
 # Our generated alt texts: the kind, what is drawn, then its numbers.
 KIND = re.compile(r"^(?:Bars|Lines|A heat map of \d+ by \d+), (.*?): .*", re.DOTALL)
@@ -43,18 +45,19 @@ def description(shown: str) -> str:
     'Loss by step.'
     >>> description('<img alt="Head 1.1: it looks back. A heat map of 3 by 3.">')
     'Head 1.1: it looks back.'
-    >>> description('<iframe sandbox="" title="Head view">')
-    'Head view.'
+    >>> description('<p class="bertlab-alt"><em>Head view.</em> Lines join tokens. A line ...</p>')
+    'Head view. Lines join tokens.'
     """
-    if "<iframe" in shown:
-        found = VIEW.search(shown)
-        words = found[1] if found else ""
+    if view := VIEW.search(shown):
+        words = f"{view[1]}{view[2]}"
+    elif "<iframe" not in shown and (picture := PICTURE.search(shown)):
+        words = KIND.sub(r"\1", picture[1])
     else:
-        found = PICTURE.search(shown)
-        words = KIND.sub(r"\1", found[1]) if found else ""
-        words = re.split(r"(?<=[.?!])\s", words)[0]
+        return ""
+    first, *more = re.split(r"(?<=[.?!])\s+", words)
+    words = " ".join([first, *more[:1]]) if len(first) < SHORT else first
     words = words[:1].upper() + words[1:]
-    return words if not words or words.endswith((".", "?", "!")) else f"{words}."
+    return words if words.endswith((".", "?", "!")) else f"{words}."
 
 
 def as_html(claim: str) -> str:
