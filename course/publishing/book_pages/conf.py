@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docutils import nodes
-from pygments.formatters import HtmlFormatter
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
@@ -89,7 +88,7 @@ MATHJAX = "sphinx-mathjax-offline"
 MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
 
 
-class LineByLine(HtmlFormatter):
+class LineByLine(PygmentsBridge.html_formatter):
     """Code whose lines are elements, so that book.css can indent what wraps of each.
 
     A line that begins with blanks says how many.
