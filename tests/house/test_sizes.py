@@ -16,7 +16,7 @@ ROOMS = {
     "training": (2345, 8),
     "finetuning": (2180, 11),
     "interpretability": (1185, 8),
-    "viz": (2020, 11),
+    "viz": (2085, 11),
     "data": (2030, 10),
 }
 LONGEST = 40  # lines of a function, without its docstring
