@@ -34,6 +34,7 @@ from bertlab.training.start import plain_start
 from bertlab.training.steps import adamw
 from bertlab.viz.frames import script_tag
 from course import mine
+from course.live.stored import Example
 from course.live.tours import STATIONS, packed_weights, tour
 from course.toyworld import TOYWORLD
 from course.toyworld.batches import ToyData
@@ -41,7 +42,7 @@ from course.widgets.training_curves import training_curves
 
 STEPS = 2000
 PIECES = 1000  # of a vocabulary for real text: without fast twins each takes a tenth of a second
-SENTENCE = "She runs to the [MASK] with her kite"
+SENTENCE = Example("", "She runs to the [MASK] with her kite", "It predicts {word}, {share}.")
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
 <style>
@@ -117,7 +118,7 @@ def write_page(
     with tempfile.TemporaryDirectory() as folder:
         weights = save_pretrained(model, folder, tokenizer) / "model.safetensors"
         weights.write_bytes(_in_half_precision(weights.read_bytes()))
-        room = tour(dict.fromkeys(STATIONS, ""), SENTENCE, Path(folder))
+        room = tour(dict.fromkeys(STATIONS, ""), (SENTENCE,), Path(folder))
         room += script_tag(packed_weights(Path(folder)))
     curve = training_curves(rows, vocab_size=model.config.vocab_size, title="Its training")
     page = PAGE.format(

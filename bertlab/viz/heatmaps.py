@@ -8,7 +8,17 @@ import torch
 from torch import Tensor
 
 from bertlab.viz.attention_input import check_heads, check_matrix
-from bertlab.viz.pictures import Picture, axes_of, finish, new_axes, new_panels, plain_text
+from bertlab.viz.pictures import (
+    LONG,
+    WRITTEN_ON_DARK,
+    WRITTEN_ON_LIGHT,
+    Picture,
+    axes_of,
+    finish,
+    new_axes,
+    new_panels,
+    plain_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +151,7 @@ def heatmap(
     if numbers:
         _write_numbers(ax, values, low, high)
     colours = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.03)
-    colours.set_label(colour_label, wrap=True)
+    colours.set_label(colour_label, wrap=len(colour_label) > LONG)
     if not alt:
         said = []
         for name, place in (("highest", values.argmax()), ("lowest", values.argmin())):
@@ -199,5 +209,5 @@ def _write_numbers(ax: "Axes", values: Tensor, low: float, high: float) -> None:
                 ha="center",
                 va="center",
                 fontsize=8,
-                color="black" if value > middle else "white",
+                color=WRITTEN_ON_LIGHT if value > middle else WRITTEN_ON_DARK,
             )

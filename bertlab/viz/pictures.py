@@ -9,7 +9,8 @@ import html
 import io
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,8 +25,18 @@ if TYPE_CHECKING:  # matplotlib is imported when the first picture is drawn
     from matplotlib.figure import Figure
 
 DOTS_PER_INCH = 96
+LONG = 25  # characters; a longer label of an axis may need two lines
 SHARPNESS = 2  # pixels per dot, for screens with a high resolution
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+# Ink, grid and paper on a light page -> on a dark one. All other colours are amounts or kinds, and
+# the same on both: what is written on one of them is neither pure black nor pure white.
+ON_DARK = {"#000000": "#e8eaed", "#1c2127": "#e8eaed", "#e3e6ea": "#3a424b", "#ffffff": "#15181c"}
+WRITTEN_ON_LIGHT, WRITTEN_ON_DARK = "#111111", "#fefefe"
+# The book and JupyterLab name their themes so; paper is light.
+SWITCH = (
+    '@media screen{:is([data-theme="dark"],[data-jp-theme-light="false"]) '
+    "img[style*=--on-dark]{content:var(--on-dark)}}"
+)
 MARKERS = ("o", "s", "^", "D", "v", "P")  # colour must not be the only difference
 
 
@@ -46,20 +57,31 @@ class Picture:
     @cached_property
     def png(self) -> bytes:
         """The picture at its first use; later changes to the figure have no effect."""
-        buffer = io.BytesIO()
+        from matplotlib.text import Text
+
+        if any(text.get_wrap() for text in self.figure.findobj(Text)):
+            self.figure.draw_without_rendering()  # the layout has room only for what has its lines
         # Without `Software`, the bytes depend on matplotlib's version only through the drawing.
-        self.figure.savefig(
-            buffer, dpi=DOTS_PER_INCH * SHARPNESS, facecolor="white", metadata={"Software": None}
-        )
+        return self._drawn(facecolor="white", metadata={"Software": None})
+
+    @cached_property
+    def on_dark(self) -> bytes:
+        """The same for a dark page, also as PNG: ink is light, and the page shows through."""
+        _ = self.png  # drawn first: an axis makes its ticks then, and with its usual ink
+        with ink_for_dark(self.figure):
+            return self._drawn(transparent=True)
+
+    def _drawn(self, **options: Any) -> bytes:
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, dpi=DOTS_PER_INCH * SHARPNESS, **options)
         return buffer.getvalue()
 
     def _repr_html_(self) -> str:
         width = int.from_bytes(self.png[16:20], "big") // SHARPNESS  # from the PNG's own header
-        data = base64.b64encode(self.png).decode()
+        light, dark = map(as_address, (self.png, self.on_dark))
         return (
-            f'<figure style="margin:0"><img alt="{html.escape(self.alt)}" width="{width}" '
-            'style="max-width:100%;height:auto;border-radius:6px" '
-            f'src="data:image/png;base64,{data}"></figure>'
+            f'<img alt="{html.escape(self.alt)}" width="{width}" src="{light}" style="max-width:'
+            f'100%;height:auto;border-radius:6px;--on-dark:url({dark})"><style>{SWITCH}</style>'
         )
 
     def _repr_png_(self) -> bytes:
@@ -71,6 +93,39 @@ class Picture:
     def save(self, path: str | os.PathLike) -> Path:
         """Write the picture as a PNG file; returns the path."""
         return write_atomically(path, self.png)
+
+
+def as_address(png: bytes) -> str:
+    """A picture as an address that contains it, in less than half of PNG's bytes, with no loss."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(png)).save(buffer, "webp", lossless=True)
+    return f"data:image/webp;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+@contextmanager
+def ink_for_dark(figure: "Figure") -> Iterator[None]:
+    """Within it, what a figure draws in a colour of `ON_DARK` has the other one, at its place."""
+    from matplotlib.colors import is_color_like, to_hex, to_rgba
+
+    undo: list[tuple[Callable, Any]] = [(figure.set_layout_engine, figure.get_layout_engine())]
+    figure.set_layout_engine("none")
+    for artist in figure.findobj():
+        for name in ("color", "edgecolor", "facecolor", "markeredgecolor"):
+            colour: Any = getattr(artist, f"get_{name}", lambda: None)()
+            if not is_color_like(colour):
+                continue
+            ink, alpha = ON_DARK.get(to_hex(colour)), to_rgba(colour)[3]
+            if ink and alpha:
+                change = getattr(artist, f"set_{name}")
+                undo.append((change, colour))
+                change(to_rgba(ink, alpha))
+    try:
+        yield
+    finally:
+        for change, colour in reversed(undo):
+            change(colour)
 
 
 def bars(amounts: Mapping[str, float], what: str, *, title: str = "", alt: str = "") -> Picture:
@@ -210,8 +265,8 @@ def finish(ax: "Axes", xlabel: str, ylabel: str, title: str, alt: str) -> Pictur
             raise ValueError(f"{name} must say in words what is shown; it is empty")
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(xlabel, wrap=True)  # at the edges of the figure
-    ax.set_ylabel(ylabel, wrap=True)
+    ax.set_xlabel(xlabel, wrap=len(xlabel) > LONG)  # at the edges of the figure
+    ax.set_ylabel(ylabel, wrap=len(ylabel) > LONG)
     if title:
         ax.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=10)
     return Picture(cast("Figure", ax.figure), alt)

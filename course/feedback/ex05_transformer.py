@@ -14,7 +14,7 @@ from course.feedback.checks import REFUSED, Check, Passed
 from course.feedback.differences import a, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import NumberCheck, TensorCheck
+from course.feedback.tensors import NumberCheck, TensorCheck, normal
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex05_transformer")
@@ -504,4 +504,62 @@ def predict_parts(function: Callable) -> Passed:
         f"it must be two of {', '.join(PARTS)}; it returned {answer!r}",
     )
     check.done(f"you predict {answer[0]} and {answer[1]}; now measure")
+    return check.passed()
+
+
+class RotationCheck(TensorCheck):
+    """A check of rotated queries or keys."""
+
+    ready_made = ()
+
+
+def angle_table(places: int, pairs: int) -> Tensor:
+    """The usual angles of pairs at places: [places, pairs]."""
+    return torch.arange(places)[:, None] / 10_000 ** (torch.arange(pairs) / pairs)
+
+
+@task("ex05_transformer", 10)
+def rotate_chunk(function: Callable) -> Passed:
+    """Queries or keys of new tokens, rotated by their positions."""
+    check = RotationCheck(
+        "rotate_chunk",
+        function,
+        hints=(
+            "first the position of each new token, [B, L]; then angles[positions], "
+            "[B, L, d_head / 2]; then a dimension for heads",
+            "x[..., 0::2] and x[..., 1::2] are the two sides of all pairs; torch.stack(..., "
+            "dim=-1).flatten(-2) puts them back next to each other",
+        ),
+    )
+    quarter = math.pi / 2
+    angles = torch.arange(3)[:, None] * torch.tensor([quarter, quarter / 3])
+    tokens = torch.tensor([[[[1.0, 0, 2, 0], [1, 2, 0, 2]]]])
+    check.example(
+        *(tokens, angles, torch.tensor([1])),
+        gives=[[[[0.0, 1, 3**0.5, 1], [-1, -2, -(3**0.5), 1]]]],
+        because="as in the statement: positions 1 and 2, quarter turns and 30 degrees",
+    )
+    texts = torch.tensor([[[[1.0, 2]], [[3, 4]]], [[[5, 6]], [[7, 8]]]])
+    check.example(
+        *(texts, torch.arange(5)[:, None] * quarter / 3, torch.tensor([0, 3])),
+        gives=[[[[1.0, 2]], [[3, 4]]], [[[-6, 5]], [[-8, 7]]]],
+        because="two texts of two heads, one new token each: the first is at position 0, which "
+        "rotates nothing, the second at position 3, a quarter turn",
+    )
+    check.done("positions of two texts, two pairs, two heads")
+    usual, whole = angle_table(60, 8), normal(3, 2, 40, 16, seed=1)
+    starts = torch.tensor([0, 20, 7])
+    at_once = check.call(whole, usual, starts)
+    later = check.call(whole[:, :, 25:], usual, starts + 25)
+    check.equals(
+        *(later, at_once[:, :, 25:], check.shown((whole[:, :, 25:], usual, starts + 25))),
+        because="the last 15 of 40 tokens, as a later chunk: the same as with all 40 at once",
+    )
+    lengths = whole.norm(dim=-1)
+    check.equals(
+        *(at_once.norm(dim=-1), lengths, f"{check.shown((whole, usual, starts))}: its lengths"),
+        because="a rotation does not change the length of a vector",
+    )
+    check.gradients(whole, usual, starts, constant=[2])  # the table may be read as numbers
+    check.done("40 tokens at once and in two chunks, gradients")
     return check.passed()

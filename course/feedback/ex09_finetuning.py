@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from course.feedback.checks import Check, Passed
 from course.feedback.differences import a, difference, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TOLERANCE, NumberCheck, TensorCheck, normal
+from course.feedback.tensors import CUT, TOLERANCE, NumberCheck, TensorCheck, described, normal
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex09_finetuning")
@@ -985,4 +986,173 @@ def expected_calibration_error(function: Callable) -> Passed:
         "0.05 apart in four of them and 0.1 in one",
     )
     check.done("1,000 examples in ten bins")
+    return check.passed()
+
+
+class AdapterCheck(TensorCheck):
+    """A check of a low-rank adapter: its start, and the layer that has one."""
+
+    refused = OWN_CODE
+    ready_made = ()
+
+    def two(self, *arguments: Any, what: str, because: str = "") -> tuple[Tensor, Tensor]:
+        """The two tensors of an answer; the check fails if it is something else."""
+        answer = self.call(*arguments, because=because)
+        self.law(
+            isinstance(answer, tuple)
+            and len(answer) == 2
+            and all(isinstance(each, Tensor) for each in answer),
+            f"{self.shown(arguments)}\nit must return two tensors, {what}; it returned "
+            f"{described(answer)}",
+        )
+        return answer
+
+    def starts(self, d_in: int, d_out: int, budget: int, rank: int, because: str) -> None:
+        """A new adapter of this rank, which changes nothing yet and can learn."""
+        arguments = d_in, d_out, budget, 7
+        (A, B), shown = self.two(*arguments, what="A and B"), self.shown(arguments)
+        self.law(
+            A.dim() == B.dim() == 2
+            and (A.shape[1], B.shape[0]) == (d_in, d_out)
+            and A.shape[0] == B.shape[1],
+            f"{shown}\nA must be [r, {d_in}] and B [{d_out}, r]; they are {list(A.shape)} and "
+            f"{list(B.shape)}",
+        )
+        self.law(
+            A.dtype == B.dtype == torch.float32,
+            f"{shown}\nthe dtype of A and B must be torch.float32; it is {A.dtype} and {B.dtype}",
+        )
+        found = difference(rank, len(A))
+        self.compared(found, len(A), f"{shown}: r, the number of rows of A", because)
+        self.law(
+            not B.any(),
+            f"{shown}\nB must be 0: else the layer changes before A and B have learned anything",
+        )
+        self.law(
+            bool(A.any()),
+            f"{shown}\nA is 0 as well as B: then neither gets a gradient, and they stay 0",
+        )
+        full = int(torch.linalg.matrix_rank(A.detach()))
+        self.law(
+            full == min(rank, d_in),
+            f"{shown}\nthe rows of A have rank {full}: draw each number by itself",
+        )
+        self.law(
+            A.requires_grad and B.requires_grad,
+            f"{shown}\nA and B must learn: create both with requires_grad=True",
+        )
+        self.law(
+            A.is_leaf and B.is_leaf,
+            f"{shown}\nan optimizer rejects what was computed from another tensor that learns: "
+            "compute first, then .requires_grad_()",
+        )
+        again, other = (
+            self.two(d_in, d_out, budget, seed, what="A and B")[0].detach() for seed in (7, 8)
+        )
+        self.law(
+            torch.equal(A.detach(), again),
+            f"{shown}\nanother A at the second call: draw with a generator that has this seed",
+        )
+        self.law(not torch.equal(again, other), f"{shown}\nthe seed 8 gives the same A")
+
+    def layer(self, *arguments: Any, gives: tuple[list, list], because: str) -> None:
+        """A worked example: the output and the merged weight."""
+        parts = self.two(*arguments, what="the output and the merged weight", because=because)
+        for name, part, wanted in zip(("output", "merged weight"), parts, gives, strict=True):
+            self.equals(part, wanted, f"{self.shown(arguments)}: the {name}", because=because)
+
+    def learns(self, *tensors: Tensor, alpha: float) -> None:
+        """The gradient reaches A, B and x, but not what is frozen."""
+        given = [x.clone().requires_grad_() for x in tensors]
+        of = dict(zip(("x", "weight", "bias", "A", "B"), given, strict=True))
+        shown = f"{self.shown((*tensors, alpha))} with requires_grad=True"
+        answer, error = self._run((*given, alpha), "")
+        if error is not None:
+            self.fail(f"{shown}\n{self._raised(error)}")
+        output, merged = answer
+        self.law(
+            not merged.requires_grad, f"{shown}\nthe merged weight has a gradient: .detach() it"
+        )
+        if not output.requires_grad:
+            self.fail(f"{shown}\nthe output has lost the gradient", CUT)
+        above = torch.linspace(0.5, 2, output.numel()).view_as(output)
+        (output * above).sum().backward()
+        for name in ("weight", "bias"):
+            grad = of[name].grad
+            self.law(
+                grad is None or not grad.any(),
+                f"{shown}\nthe frozen {name} gets a gradient, so it would learn: .detach() it",
+            )
+        for name in ("A", "B", "x"):
+            self.law(of[name].grad is not None, f"{shown}\nno gradient reaches {name}")
+        self.equals(
+            of["x"].grad,
+            above @ merged,
+            f"{shown}: the gradient of x",
+            because="frozen means that W does not learn; the gradient of x still flows through W, "
+            "and through A and B",
+        )
+
+
+@task("ex09_finetuning", 13)
+def start_adapter(function: Callable) -> Passed:
+    """A and B of the largest rank that a budget allows; they change nothing yet."""
+    check = AdapterCheck(
+        "start_adapter",
+        function,
+        hints=(
+            "one more rank is one more row of A and one more column of B: how many numbers?",
+            "torch.randn(r, d_in, generator=torch.Generator().manual_seed(seed)), torch.zeros",
+        ),
+    )
+    check.starts(6, 4, 29, 2, "each rank costs 6 + 4 = 10 numbers: 20 of 29")
+    check.starts(3, 5, 24, 3, "each rank costs 3 + 5 = 8 numbers: exactly 24")
+    check.starts(256, 768, 5000, 4, "each rank costs 256 + 768 = 1,024 numbers: 4,096 of 5,000")
+    check.done("the rank, the start, the seed")
+    return check.passed()
+
+
+@task("ex09_finetuning", 13)
+def adapted(function: Callable) -> Passed:
+    """The output of a frozen layer with an adapter, and the merged weight."""
+    check = AdapterCheck(
+        "adapted",
+        function,
+        hints=(
+            "two ways for x: through the frozen layer, F.linear(x, weight, bias), and through A, "
+            "then B; add the second, alpha / r times",
+            "which tensors must be detached: weight, bias, the merged weight, but not x",
+        ),
+    )
+    weight, bias = torch.tensor([[1.0, 2], [0, 1]]), torch.tensor([10.0, 20])
+    thin = torch.tensor([[1.0, -1]]), torch.tensor([[2.0], [1]])
+    check.layer(
+        *(torch.tensor([1.0, 2]), weight, bias, *thin, 3),
+        gives=([9.0, 19], [[7.0, -4], [3, -2]]),
+        because="as in the statement: (15, 22) from the frozen layer, 3 / 1 times (-2, -1) from "
+        "the adapter",
+    )
+    check.layer(
+        torch.tensor([[1.0, 0, 2], [0, 1, 1]]),
+        *(torch.tensor([[1.0, 0, 1], [0, 2, 0]]), torch.tensor([0.0, 1])),
+        *(torch.tensor([[1.0, 0, 0], [0, 1, 1]]), torch.tensor([[1.0, 2], [0, 4]]), 1),
+        gives=([[5.5, 5], [3, 7]], [[1.5, 1, 2], [0, 4, 2]]),
+        because="r = 2 and alpha = 1, so the adapter adds one half of (5, 8) and of (4, 8)",
+    )
+    check.layer(
+        *(torch.tensor([[1.0, 2]]), weight, bias, thin[0], torch.zeros(2, 1), 3),
+        gives=([[15.0, 22]], [[1.0, 2], [0, 1]]),
+        because="at the start B is 0: the frozen layer and its weight",
+    )
+    check.done("one vector, two, the start")
+    x, A, B = normal(3, 20, 16, seed=1), normal(4, 16, seed=2), normal(24, 4, seed=3)
+    weight, bias = normal(24, 16, seed=4), normal(24, seed=5)
+    arguments = x, weight, bias, A, B, 8.0
+    output, merged = check.two(*arguments, what="the output and the merged weight")
+    check.equals(
+        *(output, F.linear(x, merged, bias), f"{check.shown(arguments)}: the output"),
+        because="a plain layer with the merged weight has the same output",
+    )
+    check.learns(x, weight, bias, A, B, alpha=8.0)
+    check.done("3 texts of 20 tokens, with all gradients")
     return check.passed()

@@ -87,11 +87,16 @@ class TensorCheck(Check):
                 break
         self.fail(message, "every row of shares must sum to 1")
 
-    def gradients(self, *arguments: Any) -> None:
-        """Every tensor of decimals among the arguments must receive a gradient."""
+    def gradients(self, *arguments: Any, constant: Sequence[int] = ()) -> None:
+        """Every tensor of decimals among the arguments must receive a gradient.
+
+        constant: the numbers of those that need none, from 1.
+        """
         given = [
-            x.detach().clone().requires_grad_(x.is_floating_point()) if isinstance(x, Tensor) else x
-            for x in arguments
+            x.detach().clone().requires_grad_(x.is_floating_point() and number not in constant)
+            if isinstance(x, Tensor)
+            else x
+            for number, x in enumerate(arguments, start=1)
         ]
         answer, error = self._run(tuple(given), "")
         result = answer[0] if isinstance(answer, tuple) else answer

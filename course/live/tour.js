@@ -1,21 +1,21 @@
-// The tour: a worker runs bert.js on the typed text, and each station shows a part of the result.
+// The tour: a sentence that Python has read is shown at once; for a typed one a worker runs bert.js.
 
 /** Starts one tour of the page; `room` is the element with its stations. */
 function bertTour(room) {
   const find = (selector) => room.querySelector(selector);
-  const [form, status, stations] = [find("form"), find("[role=status]"), find("ol")];
-  const [field, button] = [find("input[name=text]"), find("button")];
-  const sliders = [find("input[name=layer]"), find("input[name=head]")];
+  const [form, status, field] = [find("form"), find("[role=status]"), find("input[name=text]")];
+  const [heads, pieces, slider] = [find(".heads"), find(".pieces"), find("input[name=layer]")];
   const LONGEST = 128; // positions that the model was trained on
+  const MOST_IN_A_ROW = 14; // pieces; more stand below each other
+  const stored = JSON.parse(find(".stored").textContent);
   let ask; // sends a message to the model
   let loading = false;
   let loaded = false;
   let busy = false;
   let started = 0;
-  let answer;
-  let chosen = 0; // the selected piece
-  const row = (x, i) => x.data.subarray(i * x.columns, (i + 1) * x.columns); // of the model's results
-  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  let answer = stored[0] && unpack(stored[0]); // as drawn
+  let chosen = answer ? answer.guesses[0].position : 0; // the selected piece
+  const percent = (share, digits) => `${(100 * share).toFixed(digits)} %`;
 
   // ---- The model, in a worker if available, else in the page ----
 
@@ -49,21 +49,21 @@ function bertTour(room) {
   // ---- The weights ----
 
   async function load() {
+    if (loading) return; // once: after a failure the page must be loaded again
+    loading = true;
     say("Loading the model …");
-    loading = true; // a disabled button would lose the keyboard's focus
     try {
       ask ??= start(receive); // it compiles while the weights arrive
       const files = await readFiles();
       if (adler32(new Uint8Array(files.weights)) !== +room.dataset.sum) throw new Error("the file is not whole");
       ask({ files }, [files.weights]);
       loaded = true;
-      button.textContent = "Read the sentence";
-      read();
+      if (field.value === answer?.text) say("The model is here: change the sentence.");
+      else read();
     } catch (error) {
       const why = error.message ?? `${room.dataset.weights} is not there`;
       say(`The model could not be loaded: ${why}. Reload the page to try again.`);
     }
-    loading = false;
   }
 
   /** The config, the text of the vocabulary, and the bytes of the weights. They are in the page, or
@@ -131,99 +131,191 @@ function bertTour(room) {
     if (data.text !== undefined && data.text !== field.value) read();
     if (data.refused) return say(data.refused);
     const { tokens } = data.answer;
-    if (tokens.join(" ") !== answer?.tokens.join(" ")) chosen = Math.max(tokens.indexOf("[MASK]"), 0);
-    answer = data.answer;
-    const note = tokens.length > LONGEST ? ` It was trained on ${LONGEST} at most.` : "";
-    say(`The model read ${tokens.length} pieces in ${time} ms.${note}`);
-    stations.hidden = false;
-    show();
+    const long = tokens.length > LONGEST ? ` It was trained on ${LONGEST} at most.` : "";
+    say(`The model read ${tokens.length} pieces in ${time} ms.${long}`);
+    const note = stored.find(({ text }) => text === data.text)?.note ?? "";
+    draw({ ...rounded(data.answer), text: data.text, note });
   }
 
-  function element(name, text, attributes = {}) {
-    const made = Object.assign(document.createElement(name), { textContent: text });
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
+  // ---- Answers in the precision in which they are shown: percent of attention, tenths of values ----
+
+  function unpack(packed) {
+    const [shares, states] = [packed.shares, packed.states].map((text) => new Int8Array(fromBase64(text).buffer));
+    return { ...packed, shares, states };
   }
 
-  function show() {
-    const { tokens, ids, hidden, guesses } = answer;
-    find(".pieces").replaceChildren(
-      ...tokens.map((token, place) => {
-        const piece = element("button", token, { type: "button", "aria-pressed": place === chosen });
-        piece.addEventListener("click", () => {
-          chosen = place;
-          show();
-          find(".pieces").children[place].focus();
-        });
-        return piece;
-      }),
-    );
-    find(".id").textContent = `${tokens[chosen]} is entry ${ids[chosen].toLocaleString("en")}.`;
-    find(".strip").replaceChildren(strip(hidden[0], `${tokens[chosen]}, before the first layer`));
-    find(".strips").replaceChildren(
-      ...hidden.slice(1).map((state, layer) => strip(state, `${tokens[chosen]}, after layer ${layer}`)),
-    );
-    showShares();
-    find(".guesses").replaceChildren(
-      ...(guesses.length
-        ? guesses.map(({ position, best }) => bars(`[MASK] at place ${position}`, best))
-        : [element("p", "The sentence has no [MASK], so there is nothing to guess. Type one in place of a word.")]),
-    );
+  function rounded({ tokens, ids, hidden, attention, guesses }) {
+    const shares = joined(attention.flat(), 100);
+    return { tokens, ids, guesses, shares, states: joined(hidden, 10) };
   }
 
-  function showShares() {
-    const [layer, head] = sliders.map((slider) => +slider.value);
-    for (const slider of sliders) slider.nextElementSibling.value = slider.value;
-    const shares = row(answer.attention[layer][head], chosen);
-    find(".caption").textContent = `What ${answer.tokens[chosen]} collects in layer ${layer}, head ${head}:`;
-    find(".shares").replaceChildren(
-      ...answer.tokens.map((token, k) => {
-        const item = element("li", token, { style: `--share: ${shares[k].toFixed(3)}` });
-        item.append(" ", element("small", percent(shares[k])));
-        return item;
-      }),
-    );
-  }
-
-  /** A table of words and shares, with bars from 0 to 100 %. */
-  function bars(caption, rows) {
-    const table = element("table", "");
-    const body = element("tbody", "");
-    for (const [word, share] of rows) {
-      const line = element("tr", "");
-      const bar = element("td", "", { class: "bar" });
-      bar.append(element("span", "", { style: `width:${(100 * share).toFixed(2)}%` }));
-      line.append(element("th", word, { scope: "row" }), bar, element("td", percent(share)));
-      body.append(line);
+  function joined(matrices, scale) {
+    const all = new Int8Array(matrices.reduce((sum, { data }) => sum + data.length, 0));
+    let start = 0;
+    for (const { data } of matrices) {
+      all.set(data.map((x) => Math.max(-127, Math.min(127, Math.round(scale * x)))), start);
+      start += data.length;
     }
-    table.append(element("caption", caption), body);
-    return table;
+    return all;
   }
 
-  /** A vector as a strip of colours, and its first numbers as text. */
-  function strip(state, name) {
-    const vector = row(state, chosen);
-    const ends = Array.from(vector.subarray(0, 3), (value) => value.toFixed(2)).join(", ");
-    const figure = element("figure", "");
-    const label = `${name}: ${vector.length} numbers, the first ${ends}`;
-    const canvas = element("canvas", "", { width: vector.length, height: 1, role: "img", "aria-label": label });
-    const pen = canvas.getContext("2d");
-    vector.forEach((value, k) => {
-      pen.fillStyle = value > 0 ? "#0072b2" : "#d55e00";
-      pen.globalAlpha = Math.min(1, Math.abs(value) / 2);
-      pen.fillRect(k, 0, 1, 1);
+  /** Each head's shares of a piece in the layer: percent, one for each piece. */
+  function sharesOf(place) {
+    const length = answer.tokens.length;
+    return Array.from({ length: +room.dataset.heads }, (_, head) => {
+      const start = ((+slider.value * room.dataset.heads + head) * length + place) * length;
+      return [...answer.shares.subarray(start, start + length)];
     });
-    figure.append(canvas, element("figcaption", `${name}: ${ends}, …`));
-    return figure;
   }
+
+  /** The chosen piece's vector before the first layer and after each: tenths. */
+  function statesOfChosen() {
+    const layers = +slider.max + 2;
+    const width = answer.states.length / layers / answer.tokens.length;
+    return Array.from({ length: layers }, (_, layer) => {
+      const start = (layer * answer.tokens.length + chosen) * width;
+      return [...answer.states.subarray(start, start + width)];
+    });
+  }
+
+  // ---- Drawing, as in stored.py ----
+
+  const escaped = (text) => text.replace(/[&<"]/g, (letter) => `&#${letter.charCodeAt()};`);
+  const each = (list, markup) => list.map(markup).join("");
+
+  /** Draws a new sentence; the piece chosen in it is the first [MASK], or stays. */
+  function draw(next) {
+    const same = next.tokens.join(" ") === answer?.tokens.join(" ");
+    if (!same) chosen = Math.max(next.tokens.indexOf("[MASK]"), 0);
+    answer = next;
+    const { tokens, ids, guesses } = answer;
+    const words = tokens.map(escaped);
+    heads.style.setProperty("--n", tokens.length);
+    heads.parentElement.classList.toggle("long", tokens.length > MOST_IN_A_ROW);
+    pieces.innerHTML = each(words, (word, place) => {
+      const [said] = guesses.find(({ position }) => position === place)?.best ?? [];
+      const small = said ? `<small>${escaped(said[0])} ${percent(said[1], 0)}</small>` : "";
+      return `<div><button type="button">${word}</button>${small}</div>`;
+    });
+    find(".arcs").innerHTML = each(sharesOf(chosen), (shares) => `<div>${each(shares, () => "<i></i>")}</div>`);
+    find(".note").innerHTML = answer.note;
+    find(".ids").innerHTML = each(words, (word, k) => `<li>${word} <small>${ids[k]}</small></li>`);
+    find(".guesses").innerHTML = guesses.length
+      ? each(guesses, bars)
+      : "<p>The sentence has no [MASK], so there is nothing to guess. Type one in place of a word.</p>";
+    for (const button of room.querySelectorAll("[data-example]")) {
+      button.setAttribute("aria-pressed", stored[button.dataset.example].text === answer.text);
+    }
+    for (const part of [heads.parentElement, find("ol")]) part.hidden = false;
+    choose(chosen);
+  }
+
+  /** Draws what depends on the chosen piece and layer. */
+  function choose(place) {
+    chosen = place;
+    const words = answer.tokens.map(escaped);
+    const [name, layer] = [words[chosen], slider.value];
+    const [first, ...later] = statesOfChosen();
+    slider.nextElementSibling.value = layer;
+    pieces.querySelectorAll("button").forEach((piece, k) => piece.setAttribute("aria-current", k === chosen));
+    moveArcs(chosen);
+    const shares = sharesOf(chosen);
+    find(".reading").innerHTML = `In layer ${layer}, <b>${name}</b> collects: ${shares
+      .map((row, head) => {
+        const most = Math.max(...row);
+        return `<span>head ${head} mostly from <b>${words[row.indexOf(most)]}</b>, ${most} %</span>`;
+      })
+      .join("; ")}.`;
+    find(".shares").innerHTML = `<caption>What ${name} collects in layer ${layer}</caption><thead><tr><td></td>${each(
+      shares,
+      (row, head) => `<th scope="col">head ${head}</th>`,
+    )}</tr></thead><tbody>${each(
+      words,
+      (word, k) =>
+        `<tr><th scope="row">${word}</th>${each(shares, (row) => `<td style="--share: ${row[k]}">${row[k]} %</td>`)}</tr>`,
+    )}</tbody>`;
+    find(".strip").innerHTML = strip(first, `${name}, before the first layer`);
+    find(".strips").innerHTML = each(later, (state, k) => strip(state, `${name}, after layer ${k}`));
+  }
+
+  /** The arcs of a piece; their style sheet moves them there. */
+  function moveArcs(place) {
+    heads.style.setProperty("--from", place);
+    sharesOf(place).forEach((row, head) => {
+      const arcs = find(".arcs").children[head].children;
+      row.forEach((share, k) => (arcs[k].style.cssText = `--to: ${k}; --share: ${share}`));
+    });
+  }
+
+  /** A table of words and probabilities, with bars from 0 to 100 %. */
+  function bars({ position, best }) {
+    const rows = each(
+      best,
+      ([word, share]) =>
+        `<tr><th scope="row">${escaped(word)}</th><td class="bar"><span style="width: ${(100 * share).toFixed(1)}%">` +
+        `</span></td><td>${percent(share, 1)}</td></tr>`,
+    );
+    return `<table><caption>[MASK] at place ${position}</caption><tbody>${rows}</tbody></table>`;
+  }
+
+  /** A vector as bars, up if positive and down if negative, and its first numbers as text. */
+  function strip(state, name) {
+    const ends = state.slice(0, 3).map((value) => (value / 10).toFixed(1)).join(", ");
+    const path = (sign) => each(state, (value, k) => (sign * value > 0 ? `M${k}.5 0v${-value}` : ""));
+    return (
+      `<figure><svg viewBox="0 -20 ${state.length} 40" preserveAspectRatio="none" role="img" ` +
+      `aria-label="${name}: ${state.length} numbers, the first ${ends}">` +
+      `<path d="${path(1)}"/><path d="${path(-1)}"/></svg><figcaption>${name}: ${ends}, …</figcaption></figure>`
+    );
+  }
+
+  // ---- What the reader does ----
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (loaded) read();
-    else if (!loading) load();
+    else load();
   });
-  field.addEventListener("input", () => loaded && read());
-  for (const slider of sliders) slider.addEventListener("input", showShares);
+  field.addEventListener("input", () => (loaded ? read() : load()));
+  slider.addEventListener("input", () => choose(chosen));
+  for (const kind of ["pointerover", "focusin", "click"]) {
+    pieces.addEventListener(kind, ({ target }) => {
+      const place = [...pieces.children].indexOf(target.closest(".pieces > div"));
+      stopWalk();
+      if (place >= 0 && place !== chosen) choose(place);
+    });
+  }
+  find(".examples").addEventListener("click", ({ target }) => {
+    const example = stored[target.dataset.example];
+    if (!example) return;
+    stopWalk();
+    field.value = example.text;
+    draw(unpack(example));
+  });
+  room.closest("details")?.addEventListener("toggle", load);
+  if (stored.length) addEventListener("scroll", loadInView, { passive: true });
+
+  /** Loads the model when the box is scrolled to, unless the reader saves data. */
+  function loadInView() {
+    if (navigator.connection?.saveData || form.getBoundingClientRect().top > innerHeight / 2) return;
+    removeEventListener("scroll", loadInView);
+    load();
+  }
+
+  // The arcs walk once through the sentence, for at most five seconds, to the chosen piece.
+  let walking = answer && !matchMedia("(prefers-reduced-motion: reduce)").matches ? setInterval(walk, 450) : 0;
+  let at = 0;
+
+  function walk() {
+    if (at >= chosen) stopWalk();
+    else moveArcs(at++);
+  }
+
+  function stopWalk() {
+    if (walking) moveArcs(chosen);
+    clearInterval(walking);
+    walking = 0;
+  }
 }
 
 for (const room of document.querySelectorAll(".bert-tour:not([data-ready])")) {

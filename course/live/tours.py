@@ -11,25 +11,48 @@ from pathlib import Path
 
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.viz.frames import read_asset, script_tag
+from course.live.stored import LAYER, Example, drawn, packed, read
 
 WEIGHTS = "bertlab-mini.js"  # next to the page with the tour
-SENTENCE = "The old fisherman opened his [MASK] and looked at the sky."
 SUMMARY = "No kernel? <code>bertlab-mini</code> also runs in this page."
 STATIONS = ("pieces", "vectors", "attention", "stack", "guess")
+PLACES = ("arcs", "words", "reading", "note", "ids", "strip", "shares", "strips", "guesses")
 
 
-def tour(links: Mapping[str, str], text: str = SENTENCE, folder: Path = BERTLAB_MINI) -> str:
-    """HTML for a page: a text box, and five stations from the sentence to the predicted word.
+def tour(links: Mapping[str, str], examples: Sequence[Example], folder: Path = BERTLAB_MINI) -> str:
+    """HTML for a page: a sentence with arcs for attention, and five stations to its prediction.
 
-    links: for each of `STATIONS` a sentence of HTML that refers to further reading; text: the
-    initial text of the box; folder: of the model. The page needs its weights, in a script of its
-    own or next to it as `WEIGHTS`: see `packed_weights`.
+    links: for each of `STATIONS` a sentence of HTML that refers to further reading; examples: at
+    least one; all are read here, and the page shows the first one as it is delivered; folder: of
+    the model. Its weights are loaded when the reader types or scrolls to the box: they must be in
+    the page, in a script of their own, or next to it as `WEIGHTS`: see `packed_weights`.
 
     Raises ValueError if `links` are not those of the stations.
     """
     if set(links) != set(STATIONS):
         raise ValueError(f"tour: links must be for {', '.join(STATIONS)}; got {', '.join(links)}")
-    return _room(links, text, folder) + f"\n{_scripts()}"
+    answers = read(examples, folder)
+    stored = json.dumps([packed(answer) for answer in answers]).replace("<", "\\u003c")
+    shown = {**drawn(answers[0]), "examples": _buttons(examples), "stored": stored, "hidden": ""}
+    return _room({**links, **shown}, examples[0].text, folder) + f"\n{_scripts()}"
+
+
+def _buttons(examples: Sequence[Example]) -> str:
+    """A button for each example, those on which the model fails apart; nothing for only one."""
+    if len(examples) == 1:
+        return ""
+    groups: dict[str, str] = {"Sentences:": "", "Where it is wrong:": ""}
+    right, wrong = groups
+    for k, example in enumerate(examples):
+        groups[wrong if example.wrong else right] += (
+            f'<button type="button" data-example="{k}" aria-pressed="{"false" if k else "true"}">'
+            f"{example.label}</button>"
+        )
+    return "".join(
+        f'<p role="group" aria-label="{name[:-1]}">{name} {buttons}</p>'
+        for name, buttons in groups.items()
+        if buttons
+    )
 
 
 def live_box(stations: Sequence[str], text: str) -> str:
@@ -44,7 +67,8 @@ def live_box(stations: Sequence[str], text: str) -> str:
         raise ValueError(
             f"live_box: stations must be of {', '.join(STATIONS)}; got {', '.join(unknown)}"
         )
-    room = _room(dict.fromkeys(STATIONS, ""), text, BERTLAB_MINI)
+    nothing = dict.fromkeys((*STATIONS, *PLACES, "examples", "style"), "")
+    room = _room({**nothing, "stored": "[]", "hidden": " hidden"}, text, BERTLAB_MINI)
     room = re.sub(r"<h2>.*?</h2>|<p class=\"story\">.*?</p>", "", room, flags=re.DOTALL)
     if "guess" not in stations:
         room = room.replace(", with [MASK] in place of a word to predict", "")
@@ -66,7 +90,7 @@ def _from_here(folder: Path) -> str:
         return ""
 
 
-def _room(links: Mapping[str, str], text: str, folder: Path) -> str:
+def _room(parts: Mapping[str, str], text: str, folder: Path) -> str:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     weights = folder / "model.safetensors"
     megabytes = 4 / 3 * weights.stat().st_size / 1e6  # base64: three bytes, four letters
@@ -78,12 +102,13 @@ def _room(links: Mapping[str, str], text: str, folder: Path) -> str:
         layers=config["num_hidden_layers"],
         heads=config["num_attention_heads"],
         last_layer=config["num_hidden_layers"] - 1,
-        last_head=config["num_attention_heads"] - 1,
-        **links,
+        layer=min(LAYER, config["num_hidden_layers"] - 1),
+        **parts,
     )
     return (
         f"<style>\n{read_asset('tour.css', __package__)}</style>\n"
         f'<div class="bert-tour" data-weights="{WEIGHTS}" '
+        f'data-heads="{config["num_attention_heads"]}" '
         f'data-sum="{zlib.adler32(weights.read_bytes())}">\n{body}</div>'
     )
 

@@ -27,6 +27,7 @@ from course import ROOT
 from course.live import tours
 from course.live.pages import without_widgets
 from course.publishing import front_page, lectures, reference
+from course.publishing.captions import with_captions
 from course.publishing.notebooks import FOLDED
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
@@ -49,7 +50,7 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         terms = meanings((ROOT / "lectures" / "glossary.md").read_text(encoding="utf-8"))
         for name, page in pages.items():
             page = reference.with_links(folded(without_widgets(page)))
-            page = linked(page, terms, pages)
+            page = with_captions(linked(page, terms, pages), name)
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
         for name in BESIDE:

@@ -6,6 +6,7 @@ from nbformat import NotebookNode
 
 from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.viz.frames import read_asset
+from course.live.stored import Example
 from course.live.tours import tour
 
 # The station of the tour -> the lecture that builds this part.
@@ -17,18 +18,78 @@ BUILT_IN = {
     "guess": "07_objectives",
 }
 IN_JAVASCRIPT = "bert_in_javascript"  # a page
+EXAMPLES = (
+    Example(
+        "a plural",
+        "The king's sons [MASK] brave.",
+        "The model says {word}, {share}. Only one piece, ##s, makes the king's sons several: at "
+        "[MASK], head 0 of layer 1 collects from it. Compare the singular.",
+    ),
+    Example(
+        "its singular",
+        "The king's son [MASK] brave.",
+        "Without the piece ##s the model says {word}, {share}.",
+    ),
+    Example(
+        "a verb",
+        "The wolf lay down and [MASK] asleep.",
+        "The model says {word}, {share}. What decides, <em>asleep</em>, stands after the mask: "
+        "BERT reads in both directions.",
+    ),
+    Example(
+        "a name",
+        "Abraham [MASK] was elected president.",
+        "The model says {word}, {share}. The first name is no entry of the vocabulary: the model "
+        "knows it as three pieces.",
+    ),
+    Example(
+        "a river bank",
+        "The fish went from the bank into the [MASK].",
+        "A <em>bank</em> from which a fish goes: the model says {word}, {share}.",
+    ),
+    Example(
+        "a money bank",
+        "The money went from the bank into the [MASK].",
+        "Only one word differs, and it is another <em>bank</em>: the model says {word}, {share}.",
+    ),
+    Example(
+        "a noun between",
+        "The children of the king [MASK] happy.",
+        "The model says {word}, {share}. The verb should agree with <em>children</em>, but the "
+        "noun before it is <em>king</em>.",
+        wrong=True,
+    ),
+    Example(
+        "a fact",
+        "Rome is the capital of [MASK].",
+        "The model says {word}, {share}: it read few texts, many of them by presidents of the "
+        "United States.",
+        wrong=True,
+    ),
+    Example(
+        "wrong and sure",
+        "A year has twelve [MASK].",
+        "The model says {word}, {share}: a probability says how sure a model is, not that it is "
+        "right.",
+        wrong=True,
+    ),
+)
+MEASURED = (
+    "On held-out texts the first prediction is right {right} % of the time, and the word is among "
+    "the first five {top5} % of the time. "
+)
 INDEX = """# How do I really understand BERT?
 
-Follow one sentence through a small BERT, which was trained for this course. It runs in your
-browser; nothing is sent anywhere. On held-out texts its first prediction for a masked word is right
-in {right} % of the cases, and the word is among its first five in {top5} %.
+You build BERT from nothing, in Python: from the first character to the last gradient, in small
+steps that you run and change. The BERT below was trained with the course's own code; point at a
+piece of its sentence, and arcs show from where each head collects. It runs in your browser and is
+often wrong, so choose a sentence, or type one.
+
+**[Begin: {first}]({first_name}.ipynb)** · **[Read the code of this BERT]({code}.md)**
 
 `````{{raw}} html
 {tour}
 `````
-
-[The whole model]({code}.md) is one file of JavaScript. The lectures build the same
-model step by step in Python.
 
 ## The lectures
 
@@ -75,14 +136,18 @@ def index(pages: dict[str, NotebookNode]) -> str:
         title, *paragraphs = page.cells[0].source.split("\n\n")
         summaries.append(f"**[{title[2:]}]({name}.ipynb)**")
         summaries += [text for text in paragraphs[:1] if not text.startswith("**")]
+    first_name, *_ = pages
     measured = json.loads((BERTLAB_MINI / "evaluation.json").read_text(encoding="utf-8"))
+    links = {station: link(name, pages) for station, name in BUILT_IN.items()}
+    right, top5 = (round(100 * measured[name]) for name in ("mlm_accuracy", "mlm_top5"))
+    links["guess"] = MEASURED.format(right=right, top5=top5) + links["guess"]
     return INDEX.format(
-        tour=tour({station: link(name, pages) for station, name in BUILT_IN.items()}),
+        tour=tour(links, EXAMPLES),
+        first=pages[first_name].cells[0].source.split("\n")[0].removeprefix("# "),
+        first_name=first_name,
         summaries="\n\n".join(summaries),
         names="\n".join(pages),
         code=IN_JAVASCRIPT,
-        right=round(100 * measured["mlm_accuracy"]),
-        top5=round(100 * measured["mlm_top5"]),
     )
 
 
@@ -91,7 +156,7 @@ def link(name: str, pages: dict[str, NotebookNode]) -> str:
     if name not in pages:
         return ""
     number = name.split("_")[0].lstrip("0")
-    return f'<a href="{name}.html">Lecture {number} builds it.</a>'
+    return f'<a href="{name}.html">You build this in lecture {number}.</a>'
 
 
 def code_page() -> str:

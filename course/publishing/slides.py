@@ -138,6 +138,8 @@ def shown(cell: NotebookNode) -> NotebookNode:
         if text.count("\n") > LINES:
             raise ValueError(f"cell {cell.id}: it prints more than {LINES} lines for its slide")
     cell.metadata["tags"] = [] if as_code else ["remove-input"]
+    if as_code:
+        cell.outputs = []  # what an example below the function prints is for the page
     return cell
 
 

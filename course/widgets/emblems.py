@@ -67,7 +67,7 @@ def emblem(
     return frame(
         f'<svg viewBox="0 0 {WIDTH} {high}" aria-hidden="true">{drawing}</svg>{below}',
         title="BERT at a glance",
-        alt=f"{_in_words(lit, tokens, texts, at)} {note}".strip(),
+        alt=_in_words(lit, tokens, texts, at, note),
         css=CSS,
         height=high + 52,
     )
@@ -108,12 +108,12 @@ def _layer_frame(top: int, bottom: int, kind: str) -> str:
     )
 
 
-def _in_words(lit: str, tokens: Sequence[str], texts: list[str], at: int) -> str:
+def _in_words(lit: str, tokens: Sequence[str], texts: list[str], at: int, note: str) -> str:
     said = [f"{token} {text}" for token, text in zip(tokens, texts, strict=False) if text]
-    whose = f" of {tokens[at]}" if lit == "attention" and texts else ""
+    whose = f", of {tokens[at]}" if lit == "attention" and texts else ""
     values = f"{whose}: {', '.join(' '.join(one.split()) for one in said)}" if said else ""
     parts = "; ".join(words for _, words in PARTS.values())
-    return f"BERT, from below: {parts}. Enlarged: {lit}{values}."
+    return " ".join(f"BERT, its {lit} enlarged{values}. {note} From below: {parts}.".split())
 
 
 def _row(

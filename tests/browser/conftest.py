@@ -75,11 +75,10 @@ def export(notebook, path, kind=HTMLExporter, **options):
 
 
 def type_without_kernel(page, box, text):
-    """Open BERT in the page below a cell, load it and type a text, all by keyboard."""
+    """Open BERT in the page below a cell, which loads it, and type a text, all by keyboard."""
     box.locator("summary").focus()
-    for key in ("Enter", "Tab", "Tab", "Enter"):
-        page.keyboard.press(key)
-    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    box.get_by_role("textbox").focus()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type(text)
 

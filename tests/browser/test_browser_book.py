@@ -1,18 +1,22 @@
 """The book in a browser, opened from a file without network."""
 
+import re
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import nbformat
 import pytest
+import torch
 from playwright.sync_api import expect
 
-from course import widgets
+from bertlab.viz import heatmap
+from course import ROOT, widgets
 from course.live.tours import live_box
 from course.publishing import reference
 from course.publishing.book import write_site
 from course.publishing.notebooks import FURTHER
+from tests.browser.accessibility import serious_violations
 from tests.browser.conftest import type_without_kernel
 
 pytestmark = pytest.mark.browser
@@ -34,21 +38,38 @@ def page_of(title, text, *outputs):
     return nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
 
 
+def all_code():
+    """A page with the code of all lectures, as it is in them."""
+    page = page_of("5 · Fifth", "Code.")
+    for path in sorted(ROOT.glob("lectures/*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        page.cells += [
+            nbformat.v4.new_code_cell(cell.source) for cell in cells if cell.cell_type == "code"
+        ]
+    return page
+
+
 @pytest.fixture(scope="module")
 def first_page(tmp_path_factory):
-    """Four lectures with a frame, a plot, maths and a live box; the first page of their book."""
+    """Lectures with a frame, plots, maths, a live box and code; the first page of their book."""
     folder = tmp_path_factory.mktemp("book")
     stepper = widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])
     picture = '<img alt="a plot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
+    plot = heatmap(torch.eye(2), "ab", "xy", "share by row and column", alt="Two bright.")
     text = (
         "It is ($\\sqrt{d}$), 9 %.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
     )
-    camels = f"Nothing about camels.\n\n## More\n\n*{FURTHER}*\n\n### Once\n\nA dromedary."
+    camels = (
+        f"No camels [act](glossary.md#gelu).\n\n## More\n\n*{FURTHER}*\n\n### Once\n\nA dromedary."
+    )
     pages = {
         "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
         "02_second": page_of("2 · Second", camels, picture),
-        "03_third": page_of("3 · Third", "Type.", live_box(("guess",), "A [MASK].")),
+        "03_third": page_of(
+            "3 · Third", "Type.", live_box(("guess",), "A [MASK]."), plot._repr_html_()
+        ),
         "04_attention": page_of("4 · Fourth", "Asked.", *ASKED),
+        "05_code": all_code(),
     }
     for name, page in pages.items():
         nbformat.write(page, folder / f"{name}.ipynb")
@@ -85,8 +106,19 @@ def test_every_page_opens_and_the_first_one_runs_bert(tab, first_page, served, w
         icon = tab.page.locator("link[rel=icon]").get_attribute("href")
         assert icon.startswith("data:")  # the browser asks the server for no other
     tab.page.goto(first)
-    tab.page.get_by_role("button", name="Start").click()
+    tab.page.get_by_role("textbox", name="Your sentence").fill("The [MASK] was old.")
+    expect(tab.page.locator(".pieces button")).to_have_count(7)
     expect(tab.page.locator(".guesses th")).to_have_count(5)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_axe_finds_nothing_serious_on_the_first_page(tab, first_page, theme, width):
+    tab.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    tab.page.goto(first_page.as_uri())
+    assert serious_violations(tab.page) == []
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_lectures_box_reads_a_typed_sentence_without_a_kernel(tab, first_page):
@@ -148,7 +180,7 @@ def test_the_switch_turns_page_and_view_dark_and_light(lecture):
         paper = {"dark": "rgb(18, 18, 18)", "light": "rgb(255, 255, 255)"}[theme]
         assert background(page.locator("body")) == paper
         expect(lecture.frame(TITLE).locator("html")).to_have_css("color-scheme", theme)
-        if theme == "dark":  # a plot's letters are black
+        if theme == "dark":  # a picture's letters are black, unless it has a dark twin
             assert background(page.get_by_alt_text("a plot")) == "rgb(255, 255, 255)"
             assert background(page.locator(".cell_output .text_html").first) == "rgba(0, 0, 0, 0)"
 
@@ -177,10 +209,6 @@ def test_a_further_section_is_folded_until_it_is_asked_for(tab, first_page):
     page.goto(address)
     for part in (text, plot):
         expect(part).to_be_hidden()
-    page.emulate_media(media="print")
-    for part in (text, plot):
-        expect(part).to_be_visible()
-    page.emulate_media(media="screen")
     page.get_by_text(FURTHER).press("Enter")
     for part in (text, plot):
         expect(part).to_be_visible()
@@ -197,6 +225,112 @@ def test_a_further_section_is_folded_until_it_is_asked_for(tab, first_page):
         expect(text).to_be_visible()
 
 
+def test_paper_has_all_folds_open_and_the_screen_then_those_that_were(tab, first_page):
+    page = tab.page
+    page.goto((first_page.parent / "01_first.html").as_uri())
+    folds, closed = page.locator("details"), page.locator("details:not([open])")
+    assert closed.count() == folds.count() > 0
+    count = "() => { left = document.querySelectorAll('details:not([open])').length; }"
+    page.evaluate(f"() => addEventListener('beforeprint', {count})")
+    page.pdf()
+    assert page.evaluate("left") == 0
+    expect(closed).to_have_count(folds.count())
+    page.emulate_media(media="print")
+    said = page.locator("figcaption", has_text="Byte pair encoding")
+    after = said.evaluate("caption => getComputedStyle(caption, '::after').content")
+    assert "One state of it is printed" in after
+
+
+@pytest.mark.parametrize("width", [1440, 1200, 390])
+def test_no_line_of_the_lectures_code_is_cut_and_what_wraps_is_further_right(
+    tab, first_page, width
+):
+    page = tab.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto((first_page.parent / "05_code.html").as_uri())
+    cells = page.locator("div.cell_input pre:visible")
+    assert cells.count() > 1000
+    cut = "all => all.filter(pre => pre.scrollWidth > pre.clientWidth).length"
+    assert cells.evaluate_all(cut) == 0
+    (begin, later), *_ = page.locator("pre .line").evaluate_all(
+        """lines => lines.map(line => {
+            const range = document.createRange();
+            range.selectNodeContents(line);
+            const rows = [...range.getClientRects()].filter(row => row.width > 0);
+            return [rows[0]?.left, rows.find(row => row.top > rows[0].top + 10)?.left];
+        }).filter(([, later]) => later)"""
+    )
+    assert later > begin + 20
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_a_plots_ink_follows_the_theme_and_its_words_stay(tab, first_page, theme):
+    page = tab.page
+    page.emulate_media(color_scheme=theme)
+    page.goto((first_page.parent / "03_third.html").as_uri())
+    plot = page.get_by_role("figure").get_by_role("img", name="Two bright.")
+    shown = plot.evaluate("image => getComputedStyle(image).content")
+    assert shown.startswith('url("data:image/webp' if theme == "dark" else "normal")
+    expect(plot).to_have_css("filter", "none")  # the theme's would change what colours mean
+    assert background(plot) == "rgba(0, 0, 0, 0)"
+    page.emulate_media(media="print")  # paper is light
+    assert plot.evaluate("image => getComputedStyle(image).content") == "normal"
+    expect(page.locator("figcaption")).to_have_text("Figure 3.1. Two bright.")
+
+
+def test_the_glossary_finds_terms_and_keeps_its_addresses(tab, first_page):
+    page, address = tab.page, (first_page.parent / "glossary.html").as_uri()
+    page.goto(f"{address}#gelu")
+    terms = page.locator("#glossary > section > section")
+    field, gelu = page.get_by_label("Find a term"), page.locator("#gelu")
+    expect(gelu).to_be_in_viewport()
+    name, means = (gelu.locator(part).bounding_box() for part in ("h3", "p"))
+    assert name["x"] + name["width"] <= means["x"]
+    assert abs(name["y"] - means["y"]) < 5
+    field.fill("attention p")
+    expect(terms.locator("visible=true").locator("h3")).to_have_text(["attention pattern#"])
+    expect(page.get_by_text(re.compile(r"^1 of \d+ terms$"))).to_be_visible()
+    field.fill("gaussian error")  # in no term, but in a sentence
+    expect(terms.locator("visible=true")).to_have_attribute("id", "gelu")
+    page.evaluate("location.hash = 'attention'")
+    expect(page.locator("#attention")).to_be_in_viewport()
+    expect(field).to_have_value("")
+
+
+def test_a_link_to_a_term_says_what_it_means_by_mouse_and_keyboard(tab, first_page):
+    page = tab.page
+    page.goto((first_page.parent / "02_second.html").as_uri())
+    term, says = page.get_by_role("link", name="act", exact=True), page.get_by_role("tooltip")
+    expect(says).to_have_count(0)  # hidden
+    term.hover()
+    expect(says).to_contain_text("Gaussian error linear unit")
+    says.hover()
+    page.wait_for_timeout(400)
+    expect(says).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(says).to_have_count(0)
+    term.focus()
+    expect(says).to_be_visible()
+    expect(term).to_have_accessible_description(says.inner_text())
+    page.keyboard.press("Tab")
+    expect(says).to_have_count(0)
+
+
+def test_the_first_tap_says_what_a_term_means_and_the_second_goes_there(chromium, first_page):
+    phone = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = phone.new_page()
+    page.goto((first_page.parent / "02_second.html").as_uri())
+    term = page.get_by_role("link", name="act", exact=True)
+    term.tap()
+    box = page.get_by_role("tooltip").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    assert page.url.endswith("02_second.html")
+    term.tap()
+    page.wait_for_url("**/glossary.html#gelu")
+    phone.close()
+
+
 def test_the_search_finds_a_word_of_a_lecture(tab, first_page):
     tab.page.goto((first_page.parent / "search.html").as_uri() + "?q=dromedary")
     found = tab.page.locator("#search-results li a")
@@ -204,7 +338,9 @@ def test_the_search_finds_a_word_of_a_lecture(tab, first_page):
     assert "2 · Second" in found.first.inner_text()
 
 
-def test_a_phone_shows_a_page_without_scrolling_sideways(lecture):
+def test_a_phone_shows_every_page_without_scrolling_sideways(lecture, first_page):
     lecture.page.set_viewport_size({"width": 360, "height": 700})
-    assert lecture.page.evaluate("document.documentElement.scrollWidth") <= 360
+    for name in ("glossary", "02_second", "03_third", "04_attention", "05_code", "01_first"):
+        lecture.page.goto((first_page.parent / f"{name}.html").as_uri())
+        assert lecture.page.evaluate("document.documentElement.scrollWidth") <= 360, name
     assert lecture.page.locator(".bd-sidebar-primary").bounding_box()["x"] < 0

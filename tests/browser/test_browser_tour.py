@@ -1,4 +1,4 @@
-"""The tour in a browser: BERT in the page, by keyboard, and its error messages."""
+"""The tour in a browser: what it shows before a script runs, BERT in the page, its errors."""
 
 import re
 
@@ -9,14 +9,16 @@ from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
 from bertlab.tokenizers.files import load_tokenizer
 from course import mine
-from course.live.tours import SENTENCE, STATIONS, WEIGHTS, packed_weights, tour
+from course.live.tours import STATIONS, WEIGHTS, packed_weights, tour
 from course.own_bert import new_model, train, write_page
+from course.publishing.front_page import EXAMPLES
 from course.toyworld import TOYWORLD
 from course.toyworld.batches import ToyData
 
 pytestmark = pytest.mark.browser
 
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Tour</title><main>'
+SENTENCE = EXAMPLES[0].text
 OTHER = "The king gave his [MASK] to the fairest of the sisters."
 
 
@@ -25,7 +27,8 @@ def folder(tmp_path_factory):
     """A page with only the tour, and the weights next to it."""
     folder = tmp_path_factory.mktemp("tour")
     links = {name: f'<a href="{name}.html">More</a>' for name in STATIONS}
-    (folder / "tour.html").write_text(f"{HEAD}{tour(links)}</main></html>", encoding="utf-8")
+    room = tour(links, EXAMPLES)
+    (folder / "tour.html").write_text(f"{HEAD}{room}</main></html>", encoding="utf-8")
     (folder / WEIGHTS).write_text(packed_weights(), encoding="utf-8")
     return folder
 
@@ -59,12 +62,171 @@ def status(page):
 
 
 def start(page):
-    page.get_by_role("button", name="Start").click()
+    """Load the model, then let it read."""
+    page.get_by_role("textbox").press("Enter")
+    expect(status(page)).to_have_text("The model is here: change the sentence.")
+    page.get_by_role("textbox").press("Enter")
     expect(status(page)).to_contain_text("The model read")
 
 
 def guessed(page):
     return page.locator(".guesses th").all_inner_texts()
+
+
+DRAWN = """() => {
+    const all = selector => [...document.querySelectorAll(`.bert-tour ${selector}`)];
+    const of = (style, ...names) => names.map(name => +style.getPropertyValue(name));
+    const numbers = text => text.match(/-?\\d+(\\.\\d+)?/g) ?? [];
+    const text = ["figure.drawing", "ol"].map(part => all(part)[0].textContent).join(" ");
+    const labels = all("svg").map(svg => svg.getAttribute("aria-label")).join(" ");
+    return {
+        words: `${text} ${labels}`.replace(/-?\\d+(\\.\\d+)?/g, "0").replace(/\\s+/g, " "),
+        numbers: [text, labels].flatMap(numbers),
+        values: all("path").flatMap(path => {
+            const values = new Array(256).fill(0); // a bar for each that is not zero
+            const bars = path.outerHTML.matchAll(/M(\\d+).5 0v(-?\\d+)/g);
+            for (const [, k, value] of bars) values[k] = value;
+            return values;
+        }),
+        arcs: all(".arcs i").flatMap(arc => of(arc.style, "--to", "--share")),
+        from: of(all(".heads")[0].style, "--n", "--from"),
+        bars: all(".bar span").map(bar => parseFloat(bar.style.width)),
+        current: all("[aria-current=true]").map(piece => piece.textContent),
+    };
+}"""
+
+
+def drawn(page):
+    """All that the tour shows: words, and numbers apart."""
+    return page.evaluate(DRAWN)
+
+
+@pytest.fixture
+def delivered(chromium, folder):
+    """The page of a browser that runs no script."""
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "tour.html").as_uri())
+    yield page
+    context.close()
+
+
+def test_picture_and_five_stations_are_in_the_page_before_a_script_runs(delivered):
+    assert delivered.locator(".pieces button").all_inner_texts()[-3:] == ["brave", ".", "[SEP]"]
+    for selector in (".arcs i", ".strip path", ".shares td", ".strips path", ".guesses td"):
+        boxes = [one.bounding_box() for one in delivered.locator(selector).all()]
+        assert all(box["width"] and box["height"] for box in boxes if box), selector
+    assert delivered.locator(".strips figure").count() == 4
+    assert guessed(delivered)[0] == "were"
+    assert delivered.locator(".reading").inner_text().startswith("In layer 1, [MASK] collects:")
+
+
+def test_python_and_the_page_draw_the_same_and_so_does_the_model_in_it(tab, folder):
+    page = tab.page
+    page.emulate_media(reduced_motion="reduce")  # or the script has moved the arcs
+    page.goto((folder / "tour.html").as_uri())
+    stored = drawn(page)
+    page.get_by_role("button", name="a name").click()
+    assert drawn(page)["words"] != stored["words"]
+    page.get_by_role("button", name="a plural").click()
+    assert drawn(page) == stored  # by the script now, by Python before
+    start(page)
+    live = drawn(page)
+    for name in ("words", "current", "from"):
+        assert live[name] == stored[name]
+    for name, apart in (
+        ("numbers", 1),
+        ("values", 1),
+        ("arcs", 1),
+        ("bars", 0.11),
+    ):  # the last digit shown
+        differences = [
+            abs(float(one) - float(other))
+            for one, other in zip(live[name], stored[name], strict=True)
+        ]
+        assert max(differences) <= apart
+        assert sum(difference > 0 for difference in differences) < len(differences) / 50
+
+
+def arcs_of(page):
+    """The pieces that the page says the heads collect most from, and where its arcs begin."""
+    place = page.locator(".heads").evaluate("e => +e.style.getPropertyValue('--from')")
+    return place, page.locator(".reading b").all_inner_texts()
+
+
+@pytest.mark.parametrize("way", ["point", "focus", "tap"])
+def test_the_arcs_move_to_the_piece_that_is_pointed_at_focused_or_tapped(page, way):
+    son = page.get_by_role("button", name="son", exact=True)
+    before = arcs_of(page)
+    {"point": son.hover, "focus": son.focus, "tap": lambda: son.dispatch_event("click")}[way]()
+    place, words = arcs_of(page)
+    pieces = page.locator(".pieces button").all_inner_texts()
+    assert (pieces[place], words[0]) == ("son", "son")
+    assert words[1] == "s"  # head 0 of layer 1: the piece before
+    assert (place, words) != before
+    assert page.locator("[aria-current=true]").all_inner_texts() == ["son"]
+    for column in range(2, 6):  # the table says the same as the sentence
+        cells = page.locator(f".shares td:nth-child({column})").all_inner_texts()
+        shares = [int(cell.split()[0]) for cell in cells[-len(pieces) :]]
+        assert pieces[shares.index(max(shares))] == words[column - 1]
+
+
+def test_the_arcs_walk_once_through_the_sentence_until_the_reader_does_something(page):
+    heads, end = page.locator(".heads"), re.compile("--from: 7")
+    expect(heads).to_have_attribute("style", re.compile("--from: 3"))
+    expect(heads).to_have_attribute("style", end)
+    page.reload()
+    expect(heads).to_have_attribute("style", re.compile("--from: 1"))
+    page.get_by_role("button", name="brave").hover()
+    page.wait_for_timeout(1000)
+    expect(heads).to_have_attribute("style", re.compile("--from: 8"))
+
+
+def asked_for_weights(tab):
+    """The requests for the weights, from now on."""
+    asked = []
+    tab.page.on("request", lambda one: WEIGHTS in one.url and asked.append(one.url))
+    return asked
+
+
+def test_the_model_is_loaded_when_the_reader_types_and_not_before(tab, folder):
+    asked = asked_for_weights(tab)
+    tab.page.goto((folder / "tour.html").as_uri())
+    tab.page.get_by_role("button", name="king").hover()
+    tab.page.get_by_role("button", name="a verb").click()
+    tab.page.get_by_role("slider").press("ArrowRight")
+    tab.page.wait_for_load_state("networkidle")
+    assert asked == []
+    tab.page.get_by_role("textbox").press("End")
+    tab.page.get_by_role("textbox").press_sequentially(" He came.")
+    expect(tab.page.locator(".pieces button")).to_contain_text(["came"])
+    assert len(asked) == 1
+
+
+def test_the_model_is_loaded_when_the_reader_scrolls_to_the_box(tab, folder):
+    asked = asked_for_weights(tab)
+    tab.page.set_viewport_size({"width": 1100, "height": 400})
+    tab.page.goto((folder / "tour.html").as_uri())
+    tab.page.evaluate("scrollTo(0, 1)")
+    tab.page.wait_for_timeout(100)
+    assert asked == []
+    tab.page.evaluate("document.querySelector('.bert-tour ol').scrollIntoView()")
+    expect(status(tab.page)).to_have_text("The model is here: change the sentence.")
+    assert len(asked) == 1
+
+
+def test_a_chosen_sentence_is_in_the_box_and_its_note_stays_when_the_model_has_read_it(page):
+    for example in EXAMPLES[1:]:
+        page.get_by_role("button", name=example.label).click()
+        expect(page.get_by_role("textbox")).to_have_value(example.text)
+        assert page.locator("[aria-pressed=true]").all_inner_texts() == [example.label]
+    note = page.locator(".note").inner_text()
+    start(page)
+    assert page.locator(".note").inner_text() == note
+    page.get_by_role("textbox").fill(OTHER)
+    expect(page.locator(".pieces button")).to_contain_text(["gave"])
+    assert page.locator(".note").inner_text() == ""
+    assert page.locator("[aria-pressed=true]").count() == 0
 
 
 def test_the_predictions_are_pytorchs_and_follow_the_keys(page, reference):
@@ -88,28 +250,24 @@ def test_a_worker_reads_so_that_typing_never_waits(page):
 
 
 def test_all_of_it_works_by_keyboard(page):
-    for _ in range(2):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(status(page)).to_contain_text("The model read")
-    for _ in range(2):  # to the first link's neighbour: the pieces
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    start(page)
+    page.get_by_role("button", name="wrong and sure").focus()
+    page.keyboard.press("Tab")
     focused = page.locator(":focus")
-    assert (focused.inner_text(), focused.get_attribute("aria-pressed")) == ("[CLS]", "true")
-    assert page.locator(".id").inner_text() == "[CLS] is entry 2."
+    assert (focused.inner_text(), focused.get_attribute("aria-current")) == ("[CLS]", "true")
     slider = page.get_by_role("slider", name="Layer")
     before = page.locator(".shares").inner_text()
     slider.focus()
     slider.press("ArrowRight")
-    assert page.locator(".caption").inner_text() == "What [CLS] collects in layer 1, head 0:"
+    assert page.locator(".shares caption").inner_text() == "What [CLS] collects in layer 2"
     assert page.locator(".shares").inner_text() != before
 
 
-def test_shares_sum_to_100_percent(page):
+def test_each_heads_shares_sum_to_100_percent(page):
     start(page)
-    shares = page.locator(".shares small").all_inner_texts()
-    assert sum(float(share.split()[0]) for share in shares) == pytest.approx(100, abs=1)
+    for column in range(2, 6):
+        shares = page.locator(f".shares tbody td:nth-child({column})").all_inner_texts()
+        assert sum(int(share.split()[0]) for share in shares) == pytest.approx(100, abs=4)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +305,7 @@ def test_a_truncated_changed_or_missing_file_of_weights_is_reported(
         changed = change((folder / WEIGHTS).read_text(encoding="utf-8"))
         (tmp_path / WEIGHTS).write_text(changed, encoding="utf-8")
     tab.page.goto((tmp_path / "tour.html").as_uri())
-    tab.page.get_by_role("button", name="Start").click()
+    tab.page.get_by_role("textbox").press("Enter")
     expect(status(tab.page)).to_have_text(
         f"The model could not be loaded: {told}. Reload the page to try again."
     )

@@ -4,6 +4,7 @@ import random
 
 import pytest
 import torch
+from torch.nn.utils import parametrize
 
 from bertlab.finetuning import answers, heads, scores, tagging
 from bertlab.finetuning.heads import IGNORED, TokenTagger
@@ -18,6 +19,7 @@ from course.feedback.ex09_finetuning import (
     long_text,
     many_pieces,
 )
+from tests.conftest import ROOT, read_page
 
 NAMES = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
 TEXTS = (
@@ -103,6 +105,37 @@ def test_the_long_texts_of_the_checks_are_right():
     assert scores.tag_runs(tags) == runs
     words, offsets, numbers = many_pieces()
     assert tagging.first_pieces(words, offsets) == numbers
+
+
+def test_the_solutions_adapter_is_the_lectures(solution):
+    """A, B and alpha in the lecture's `LowRank`: the same output, gradients and merged weight."""
+    (cell,) = (
+        cell
+        for cell in read_page(ROOT / "lectures" / "09_finetuning.ipynb").code
+        if cell.id == "adapters-code"
+    )
+    page = {"torch": torch}
+    exec(cell.source, page)
+    layer, x = torch.nn.Linear(12, 20), torch.randn(5, 3, 12).requires_grad_()
+    weight, bias = (parameter.detach().clone() for parameter in layer.parameters())
+    layer.requires_grad_(False)
+    lectures = page["LowRank"](layer.weight, r=3, alpha=8)
+    parametrize.register_parametrization(layer, "weight", lectures)
+    A, B = solution["start_adapter"](12, 20, 3 * 32, seed=1)
+    assert (A.shape, B.shape) == (lectures.A.shape, lectures.B.shape)
+    assert torch.equal(B, lectures.B), "both start as the frozen layer"
+    with torch.no_grad():
+        B.copy_(torch.randn(20, 3))
+        lectures.A.copy_(A)
+        lectures.B.copy_(B)
+    output, merged = solution["adapted"](x, weight, bias, A, B, 8)
+    torch.testing.assert_close(output, layer(x))
+    torch.testing.assert_close(merged, layer.weight.detach())
+    above = torch.randn(output.shape)
+    ours = torch.autograd.grad(output, (A, B, x), above)
+    theirs = torch.autograd.grad(layer(x), (lectures.A, lectures.B, x), above)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.slow

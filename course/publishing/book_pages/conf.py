@@ -3,12 +3,15 @@
 import importlib.metadata
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docutils import nodes
+from pygments.formatters import HtmlFormatter
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
 
 from course.publishing import reference
 from course.publishing.notebooks import FURTHER
@@ -84,6 +87,30 @@ revealjs_script_conf = {
 mathjax_path = "mathjax/tex-chtml.js"
 MATHJAX = "sphinx-mathjax-offline"
 MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
+
+
+class LineByLine(HtmlFormatter):
+    """Code whose lines are elements, so that book.css can indent what wraps of each.
+
+    A line that begins with blanks says how many.
+    """
+
+    def wrap(self, source: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        """Pygments calls it with 1 and the HTML of each line of code, with 0 for other parts."""
+        return super().wrap((code, as_line(text) if code else text) for code, text in source)
+
+
+def as_line(text: str) -> str:
+    """One line of highlighted code as an element; its end is outside.
+
+    >>> as_line('    <b>return</b>')
+    '<span class="line" style="--blanks:4">    <b>return</b></span>'
+    """
+    plain = re.sub(r"<[^>]*>", "", text)
+    blanks = len(plain) - len(plain.lstrip(" "))
+    style = f' style="--blanks:{blanks}"' if blanks and plain.strip() else ""
+    line = text.rstrip("\n")
+    return f'<span class="line"{style}>{line}</span>{text[len(line) :]}'
 
 
 def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
@@ -166,6 +193,7 @@ def keep_own_types(_app: Sphinx, page: nodes.document) -> None:
 
 def setup(app: Sphinx) -> None:
     """Sphinx calls this once, before it reads the pages."""
+    PygmentsBridge.html_formatter = LineByLine
     app.connect("build-finished", copy_mathjax)
     app.connect("autodoc-process-docstring", read_docstring)
     app.connect("autodoc-process-signature", tidy_signature)

@@ -1,15 +1,21 @@
 """Pictures: what matplotlib was told to draw, and the words beside it."""
 
+import base64
+import io
 import math
+import re
 import struct
 import sys
 
+import numpy as np
 import pytest
 import torch
 from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
+from PIL import Image
 
 from bertlab.viz import Picture, attention_heads, attention_heatmap, bars, heatmap, lines
+from bertlab.viz.pictures import WRITTEN_ON_DARK, WRITTEN_ON_LIGHT
 from tests.bertlab.refusals import rejected
 from tests.bertlab.viz.conftest import titled, written
 
@@ -41,6 +47,56 @@ def test_the_same_numbers_give_the_same_bytes_those_of_the_file_and_pyplot_shows
     assert picture.save(tmp_path / "bars.png").read_bytes() == picture.png
     if "matplotlib.pyplot" in sys.modules:  # which would show it a second time
         assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+
+
+def pixels(png):
+    with Image.open(io.BytesIO(png)) as image:
+        return torch.tensor(np.array(image.convert("RGBA"))).int()  # [height, width, 4]
+
+
+def test_on_a_dark_page_only_ink_changes_and_the_figure_is_as_before():
+    picture = heatmap(torch.eye(3), TOKENS, TOKENS, SCORES)
+    light, dark = pixels(picture.png), pixels(picture.on_dark)
+    assert light.shape == dark.shape
+    chroma = light[..., :3].amax(-1) - light[..., :3].amin(-1)
+    on_colour = (chroma > 20) & (dark[..., 3] == 255)
+    assert on_colour.float().mean() > 0.2
+    same = (light == dark)[on_colour].all(-1)  # but where the bar's frame is over its colours
+    assert same.float().mean() > 0.98
+    for colour in ([253, 231, 36, 255], [68, 1, 84, 255]):  # viridis's ends, 1 and 0
+        of_it = (light == torch.tensor(colour)).all(-1)
+        assert of_it.float().mean() > 0.05
+        assert (dark[of_it] == torch.tensor(colour)).all()
+    paper = (light == 255).all(-1) & (dark[..., 3] == 0)
+    assert paper.float().mean() > 0.2
+    ink = (light[..., :3] == 0).all(-1)
+    assert (dark[ink][:, :3] > 200).all()
+    written = [text.get_color() for text in axes(picture).texts]
+    assert set(written) == {WRITTEN_ON_LIGHT, WRITTEN_ON_DARK}
+    assert axes(picture).yaxis.label.get_color() == "black"
+    assert type(picture.figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
+    assert pixels(picture.png).equal(light)
+
+
+def test_a_notebook_gets_both_without_a_loss():
+    picture = lines([0, 1], {"a": [1, 2], "b": [2, 1]}, WHAT)
+    image = BeautifulSoup(picture._repr_html_(), "html.parser").img
+    data = re.findall(r"data:image/webp;base64,([\w+/=]+)", f"{image['src']} {image['style']}")
+    shown = [pixels(base64.b64decode(one)) for one in data]
+    assert [one[..., 3].amin() for one in shown] == [255, 0]
+    for one, drawn in zip(shown, (picture.png, picture.on_dark), strict=True):
+        opaque = one[..., 3] > 0
+        assert one[opaque].equal(pixels(drawn)[opaque])
+
+
+@pytest.mark.parametrize("measured", ["share", "average share of the best of 16 keys (percent)"])
+def test_no_label_of_an_axis_is_cut_off(measured):
+    shown = heatmap(
+        torch.eye(8), "abcdefgh", "abcdefgh", f"{measured} by query token (attends) and k"
+    )
+    for picture in (shown, lines([0, 1], {"a": [1, 2]}, f"{measured} by place")):
+        edges = pixels(picture.png).transpose(0, 1)[[0, 1, 2, -3, -2, -1]]
+        assert (edges == 255).all()
 
 
 def test_bars_have_the_heights_of_their_values():

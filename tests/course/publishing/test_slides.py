@@ -115,6 +115,7 @@ def test_a_short_function_of_the_library_is_shown_as_code_and_a_long_one_as_its_
     )
     made = deck(new_notebook(cells=[new_markdown_cell("# T"), cell]))
     assert made.cells[-1].metadata.tags == shown
+    assert made.cells[-1].outputs == ([PICTURE] if shown else [])
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def test_lines_are_as_wide_as_the_shares_and_the_words_say_them():
     wide = [float(line["stroke-width"]) for line in page.select(".lit .line")]
     assert wide == pytest.approx([share * WIDEST for share in shares], abs=0.06)
     words = emblem("attention", ["animal", "street", "it"], shares, at=0, note="It looks.").alt
-    assert words.endswith(
-        "Enlarged: attention of animal: animal 0.50, street 0.30, it 0.20. It looks."
+    assert words.startswith(
+        "BERT, its attention enlarged, of animal: animal 0.50, street 0.30, it 0.20. It looks. From"
     )
 
 
@@ -69,7 +69,8 @@ def test_a_lecture_opens_and_closes_with_it(path):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "widgets.emblem"
     ]
     (first, opens), (last, closes) = calls
-    assert first <= 3
+    # Lecture 0 first checks whether the library is there.
+    assert first <= 3 or path.stem == "00_start_here"
     assert not opens.args[1:]
     assert ast.unparse(opens.args[0]) == ast.unparse(closes.args[0])
     assert len(closes.args) == 3, "it closes with tokens and the lecture's values"
