@@ -4,9 +4,8 @@ BertViz loads require.js, d3 and jQuery from a server; without a network it draw
 comes from the package mpld3 and jQuery from XStatic-jQuery; `bertviz_pages.js` replaces require.js.
 BertViz's own scripts do the rest, except for a few functions that are replaced (`head_view.js`,
 `model_view.js`, `neuron_view.js`): slow ones, and those that support neither a dark page nor a
-keyboard. Below each drawing the page says in words, and in a table, what a head looks at. BertViz
-writes every number with 20 characters, and again for each pair of sentences; here it takes two
-characters, once.
+keyboard. Below a drawing the page says in words what a head looks at. BertViz writes every number
+with 20 characters, and again for each pair of sentences; here it takes two characters, once.
 """
 
 import html
