@@ -3,6 +3,8 @@
 The results of its training runs it asserts itself.
 """
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -142,23 +144,33 @@ def test_the_temperature_is_the_best_one():
 # Low-rank adapters.
 
 
-def test_an_adapter_is_w_plus_b_a_times_alpha_over_r(its_lecture):
+def test_an_adapter_is_that_of_peft(its_lecture):
+    from peft import LoraConfig, get_peft_model  # slow to import, so only here
+
     (cell,) = (cell for cell in its_lecture.code if cell.id == "adapters-code")
     page = {"torch": torch}
     exec(cell.source, page)
-    layer, x = nn.Linear(12, 20).double(), draw(5, 12, seed=1)
-    W, b = (p.detach().clone() for p in layer.parameters())
+    layer, reference = nn.Linear(12, 20).double(), nn.Linear(12, 20).double()
+    reference.load_state_dict(layer.state_dict())
+    x, frozen = draw(5, 12, seed=1), deepcopy(layer)
     layer.requires_grad_(False)
     adapter = page["LowRank"](layer.weight, r=3, alpha=12).double()
     parametrize.register_parametrization(layer, "weight", adapter)
-    torch.testing.assert_close(layer(x), x @ W.T + b)  # B is 0 at the start
+    lora = LoraConfig(r=3, lora_alpha=12, target_modules=["layer"])
+    theirs = get_peft_model(nn.ModuleDict({"layer": reference}), lora).base_model.model["layer"]
+    A, B = theirs.lora_A["default"].weight, theirs.lora_B["default"].weight
+    torch.testing.assert_close(layer(x), frozen(x))  # B is 0 at the start, in both
+    torch.testing.assert_close(theirs(x), frozen(x))
     with torch.no_grad():
         adapter.B.copy_(draw(20, 3, seed=2))
-    by_hand = np.einsum("nd,rd,or->no", x, adapter.A.detach(), adapter.B.detach())
-    expected = x @ W.T + b + 12 / 3 * torch.from_numpy(by_hand)
-    torch.testing.assert_close(layer(x), expected)
+        A.copy_(adapter.A), B.copy_(adapter.B)
+    torch.testing.assert_close(layer(x), theirs(x).double())
     layer(x).square().sum().backward()
-    learning = {name for name, p in layer.named_parameters() if p.grad is not None}
-    assert learning == {"parametrizations.weight.0.A", "parametrizations.weight.0.B"}
-    parametrize.remove_parametrizations(layer, "weight")  # merged
-    torch.testing.assert_close(layer(x), expected)
+    theirs(x).square().sum().backward()
+    learning = {name: p.grad for name, p in layer.named_parameters() if p.grad is not None}
+    assert learning.keys() == {"parametrizations.weight.0.A", "parametrizations.weight.0.B"}
+    for ours, reference in zip(learning.values(), (A.grad, B.grad), strict=True):
+        torch.testing.assert_close(ours, reference.double(), rtol=1e-5, atol=1e-5)
+    parametrize.remove_parametrizations(layer, "weight")
+    theirs.merge()
+    torch.testing.assert_close(layer.weight, theirs.base_layer.weight)
