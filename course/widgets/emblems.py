@@ -132,7 +132,7 @@ def _row(
     if name == "tokens":
         return _texts(places, tokens, high - 18 if large else high / 2 + 5)
     if name == "vectors":
-        side, y = (14, 14) if large else (11, 11)
+        side, y = (12, 14) if large else (11, 11)
         return "".join(
             f'<rect class="part" x="{x + side * (cell - 2)}" y="{y}" width="{side}" '
             f'height="{side}"/>'
