@@ -117,6 +117,16 @@ def test_a_lecture_says_what_it_shows_at_its_top_and_at_its_end(path):
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_a_goal_says_which_sections_of_the_core_fulfil_it(path):
+    cells = [cell.source for cell in core(read_page(path).cells) if cell.cell_type == "markdown"]
+    there = set(re.findall(r"^## (\d+) ", "\n".join(cells), re.M))
+    goals = re.findall(r"^- (.*)", cells[0], re.M)
+    said = [re.search(r" \(sections? ([\d, ]+)\)$", goal) for goal in goals]
+    assert all(said), goals
+    assert set().union(*(one[1].split(", ") for one in said)) <= there
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
 def test_a_lecture_has_a_graded_task_on_its_own_content(path):
     """The exercise of its number; a lecture with a letter has a task that names it."""
     number = re.match(r"\d+b?", path.stem)[0]
