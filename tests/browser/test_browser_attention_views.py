@@ -12,6 +12,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.config import BertConfig
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
+from tests.browser.accessibility import serious_violations
 from tests.browser.conftest import SMALL_PAGE, notebook_of, put_on_theme, wait_for_height
 from tests.small_models import random_weights
 
@@ -116,6 +117,20 @@ def test_a_head_is_said_in_words_and_as_a_table(show):
     expect(words.locator("p").nth(1)).to_have_text(
         "Head 0.2 spreads its attention; the largest part, 28 % on average, goes to “cat”."
     )
+
+
+@pytest.mark.parametrize("view", ["head_view", "model_view", "neuron_view", "head_maps"])
+def test_axe_finds_nothing_serious_in_a_view(tab, tmp_path, traced, view):
+    attentions, tokens = traced.attentions, traced.tokens
+    page = {
+        "head_view": lambda: viz.head_view(attentions, tokens),
+        "model_view": lambda: viz.model_view(attentions, tokens),
+        "neuron_view": lambda: viz.neuron_view(traced),
+        "head_maps": lambda: viz.head_maps(attentions, tokens),
+    }[view]()
+    tab.page.goto(page.save(tmp_path / "view.html").as_uri())
+    tab.page.locator("main").wait_for()
+    assert serious_violations(tab.page) == []
 
 
 def test_a_layer_is_selected_and_heads_are_clicked(show, traced):

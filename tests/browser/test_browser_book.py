@@ -121,6 +121,12 @@ def test_axe_finds_nothing_serious_on_the_first_page(tab, first_page, theme, wid
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("name", ["01_first", "02_second", "03_third", "glossary"])
+def test_axe_finds_nothing_serious_on_other_pages(tab, first_page, name):
+    tab.page.goto((first_page.parent / f"{name}.html").as_uri())
+    assert serious_violations(tab.page) == []
+
+
 def test_a_lectures_box_reads_a_typed_sentence_without_a_kernel(tab, first_page):
     page = tab.page
     page.goto((first_page.parent / "03_third.html").as_uri())

@@ -5,6 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from course.publishing.slides import write_slides
+from tests.browser.accessibility import serious_violations
 from tests.lectures.counts import lectures
 
 pytestmark = [
@@ -59,6 +60,14 @@ def test_no_slide_is_larger_than_the_screen_or_too_small_to_read(name, decks, ta
     tab.page.locator(".reveal.ready").wait_for()
     assert 12 <= tab.page.evaluate("Reveal.getTotalSlides()") <= 24
     assert tab.page.evaluate(FAULTS) == []
+
+
+def test_axe_finds_nothing_serious_in_a_deck(decks, tab):
+    tab.page.goto((decks / "04_attention.html").as_uri())
+    tab.page.locator(".reveal.ready").wait_for()
+    for _ in range(8):
+        assert serious_violations(tab.page) == []
+        tab.page.keyboard.press("ArrowRight")
 
 
 def test_arrows_turn_the_slides_and_the_speaker_has_the_prose(decks, tab):
