@@ -35,6 +35,8 @@ text { fill: var(--quiet); text-anchor: middle; }
 .value.gradient { paint-order: stroke; stroke: var(--paper); stroke-width: 5px; }
 .note { max-width: 660px; margin: 4px auto 0; text-align: center; }
 """
+# On a phone the drawing shrinks by a third; up to six tokens have room for larger letters.
+ON_PHONES = "@media (max-width: 480px) { svg { font-size: 17px; } .label { font-size: 15px; } }"
 
 
 def emblem(
@@ -68,7 +70,7 @@ def emblem(
         f'<svg viewBox="0 0 {WIDTH} {high}" aria-hidden="true">{drawing}</svg>{below}',
         title="BERT at a glance",
         alt=_in_words(lit, tokens, texts, at, note),
-        css=CSS,
+        css=CSS + (ON_PHONES if len(tokens) < 7 else ""),
         height=high + 52,
     )
 
