@@ -1,4 +1,4 @@
-"""What `bertlab-mini` is worth on real tasks: fine-tuned, frozen, from scratch, and counted words.
+"""What `bertlab-mini` is worth on real tasks: fine-tuned, frozen, from scratch, and a bag of words.
 
     python -m benchmarks.bench_finetuning                      print the tables
     python -m benchmarks.bench_finetuning --only spam layers   some of them

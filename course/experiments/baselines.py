@@ -1,6 +1,6 @@
 """Baselines: the score of predictions without a network.
 
-If fine-tuning does not beat counted words, it has not used pre-training's knowledge of language.
+If fine-tuning does not beat a bag of words, it has not used pre-training's knowledge of language.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ def majority_guesses(task: Task) -> list[str]:
 
 
 def tfidf_guesses(task: Task) -> list[str]:
-    """The predictions of logistic regression on counted words for every test text, or pair."""
+    """The predictions of logistic regression on a bag of words for every test text, or pair."""
     min_df = 2 if len(task.train) >= MANY else 1
     classifier = overlap_classifier() if task.is_pairs else tfidf_classifier(min_df)
     classifier.fit(_texts(task, task.train), [example.label for example in task.train])

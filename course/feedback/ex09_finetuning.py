@@ -668,7 +668,7 @@ def _long_passage(check: AnswerCheck) -> None:
 
 
 LEARNERS = (
-    "counted words",
+    "bag of words",
     "frozen, embeddings",
     "frozen, last layer",
     "from scratch",
@@ -680,7 +680,7 @@ LEARNERS = (
 def predict_contest(function: Callable) -> Passed:
     """An F1 for each learner, of the student's choice."""
     check = Check(
-        "predict_contest", function, hints=('write `return {"counted words": 0.5, ...}`',)
+        "predict_contest", function, hints=('write `return {"bag of words": 0.5, ...}`',)
     )
     answer = check.call()
     check.law(

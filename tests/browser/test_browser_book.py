@@ -281,7 +281,7 @@ def test_a_plots_ink_follows_the_theme_and_its_words_stay(tab, first_page, theme
     assert background(plot) == "rgba(0, 0, 0, 0)"
     page.emulate_media(media="print")  # paper is light
     assert plot.evaluate("image => getComputedStyle(image).content") == "normal"
-    expect(page.locator("figcaption")).to_have_text("Figure 3.1. Two bright.")
+    expect(page.locator(".numbered > figcaption")).to_have_text("Figure 3.1. Two bright.")
 
 
 def test_the_glossary_finds_terms_and_keeps_its_addresses(tab, first_page):

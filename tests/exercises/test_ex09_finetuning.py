@@ -140,7 +140,7 @@ def test_the_solutions_adapter_is_the_lectures(solution):
 
 @pytest.mark.slow
 def test_the_result_of_the_ablation_is_reproduced(cells, solution):
-    """Ranges, since digits differ between processors. Learners: counted words, embeddings."""
+    """Ranges, since digits differ between processors. Learners: bag of words, embeddings."""
     scope = solution | {"display": repr}
     for name, end in (("messages", ""), ("encoders", ""), ("guesses", ""), ("contest", "results")):
         source = cells[name].source

@@ -54,7 +54,7 @@ def test_what_others_report_is_quoted_as_they_print_it(states):
         | 87.41 | ... | SBERT-NLI-large | 76.55 | 84.88 | 90.07 | 94.52 | 90.33 | 90.66 | 87.4 |
         75.94 | 87.69 | ... GloVe has 58.02 %, the mean of BERT 46.35 %, and `[CLS]` 16.50 % (table
         1) ... mean 80.78, [CLS] 79.80, max 79.07 ... a new topic: 50.65 against 57.23 ... averaged
-        GloVe 6,469 / – ... about 0.6, and counted words reached 0.5 at best ... SNLI (570,000) and
+        GloVe 6,469 / – ... about 0.6, and a bag of words reached 0.5 at best ... SNLI (570,000) and
         MultiNLI (430,000) ... 44 / 1,378, with smart batching 83 / 2,042
     """)
 
