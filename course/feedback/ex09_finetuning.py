@@ -679,9 +679,7 @@ LEARNERS = (
 @task("ex09_finetuning", 8)
 def predict_contest(function: Callable) -> Passed:
     """An F1 for each learner, of the student's choice."""
-    check = Check(
-        "predict_contest", function, hints=('write `return {"bag of words": 0.5, ...}`',)
-    )
+    check = Check("predict_contest", function, hints=('write `return {"bag of words": 0.5, ...}`',))
     answer = check.call()
     check.law(
         isinstance(answer, dict) and set(answer) == set(LEARNERS),
