@@ -93,16 +93,18 @@ function percent(share) {
 
 // A head's largest habit: a place beside the token, or a token that all look at.
 function habit(name, attention, left, right) {
-  const shares = right.map((token) => [`“${token}”`, (row) => row.reduce(
-    (sum, share, key) => (right[key] === token ? sum + share : sum), 0)]);
+  const means = new Map(); // of the share that each gets
   if (left.join(" ") === right.join(" ")) {
-    const places = { "the token before": -1, "the token itself": 0, "the token after": 1 };
+    const places = { "the token after": 1, "the token itself": 0, "the token before": -1 };
     for (const [place, step] of Object.entries(places)) {
-      shares.unshift([place, (row, query) => row[query + step]]);
+      means.set(place, d3.mean(attention, (row, query) => row[query + step]) ?? 0);
     }
   }
-  const means = shares.map(([place, share]) => [place, d3.mean(attention, share) ?? 0]);
-  const [place, most] = means.reduce((best, next) => (next[1] > best[1] ? next : best));
+  right.forEach((token, key) => {
+    const place = `“${token}”`; // all its occurrences together
+    means.set(place, (means.get(place) ?? 0) + d3.mean(attention, (row) => row[key]));
+  });
+  const [place, most] = [...means].reduce((best, next) => (next[1] > best[1] ? next : best));
   return most >= 0.3
     ? `${name} looks mostly at ${place}: ${percent(most)} of its attention on average.`
     : `${name} spreads its attention; the largest part, ${percent(most)} on average, goes to ${place}.`;

@@ -16,7 +16,7 @@ from course.feedback.checks import Check, Passed
 from course.feedback.differences import a, difference, short
 from course.feedback.mutants import MutationCheck
 from course.feedback.progress import progress_of, task
-from course.feedback.tensors import CUT, TOLERANCE, NumberCheck, TensorCheck, described, normal
+from course.feedback.tensors import CUT, TOLERANCE, NumberCheck, TensorCheck, normal
 
 # `check.progress()` shows how far you are.
 progress = partial(progress_of, "ex09_finetuning")
@@ -993,22 +993,10 @@ class AdapterCheck(TensorCheck):
     refused = OWN_CODE
     ready_made = ()
 
-    def two(self, *arguments: Any, what: str, because: str = "") -> tuple[Tensor, Tensor]:
-        """The two tensors of an answer; the check fails if it is something else."""
-        answer = self.call(*arguments, because=because)
-        self.law(
-            isinstance(answer, tuple)
-            and len(answer) == 2
-            and all(isinstance(each, Tensor) for each in answer),
-            f"{self.shown(arguments)}\nit must return two tensors, {what}; it returned "
-            f"{described(answer)}",
-        )
-        return answer
-
     def starts(self, d_in: int, d_out: int, budget: int, rank: int, because: str) -> None:
         """A new adapter of this rank, which changes nothing yet and can learn."""
         arguments = d_in, d_out, budget, 7
-        (A, B), shown = self.two(*arguments, what="A and B"), self.shown(arguments)
+        (A, B), shown = self.several(2, *arguments, what="A and B"), self.shown(arguments)
         self.law(
             A.dim() == B.dim() == 2
             and (A.shape[1], B.shape[0]) == (d_in, d_out)
@@ -1045,7 +1033,8 @@ class AdapterCheck(TensorCheck):
             "compute first, then .requires_grad_()",
         )
         again, other = (
-            self.two(d_in, d_out, budget, seed, what="A and B")[0].detach() for seed in (7, 8)
+            self.several(2, d_in, d_out, budget, seed, what="A and B")[0].detach()
+            for seed in (7, 8)
         )
         self.law(
             torch.equal(A.detach(), again),
@@ -1055,7 +1044,9 @@ class AdapterCheck(TensorCheck):
 
     def layer(self, *arguments: Any, gives: tuple[list, list], because: str) -> None:
         """A worked example: the output and the merged weight."""
-        parts = self.two(*arguments, what="the output and the merged weight", because=because)
+        parts = self.several(
+            2, *arguments, what="the output and the merged weight", because=because
+        )
         for name, part, wanted in zip(("output", "merged weight"), parts, gives, strict=True):
             self.equals(part, wanted, f"{self.shown(arguments)}: the {name}", because=because)
 
@@ -1146,7 +1137,7 @@ def adapted(function: Callable) -> Passed:
     x, A, B = normal(3, 20, 16, seed=1), normal(4, 16, seed=2), normal(24, 4, seed=3)
     weight, bias = normal(24, 16, seed=4), normal(24, seed=5)
     arguments = x, weight, bias, A, B, 8.0
-    output, merged = check.two(*arguments, what="the output and the merged weight")
+    output, merged = check.several(2, *arguments, what="the output and the merged weight")
     check.equals(
         *(output, F.linear(x, merged, bias), f"{check.shown(arguments)}: the output"),
         because="a plain layer with the merged weight has the same output",

@@ -114,6 +114,19 @@ class TensorCheck(Check):
                 if not x.grad.isfinite().all():
                     self.fail(f"{shown}\nthe gradient of argument {number} holds nan or inf")
 
+    def several(
+        self, number: int, *arguments: Any, what: str, because: str = ""
+    ) -> tuple[Tensor, ...]:
+        """The tensors of an answer; the check fails if it is something else than this many."""
+        answer = self.call(*arguments, because=because)
+        is_all = isinstance(answer, tuple) and len(answer) == number
+        self.law(
+            is_all and all(isinstance(each, Tensor) for each in answer),
+            f"{self.shown(arguments)}\nit must return {NUMBERS[number]} tensors, {what}; it "
+            f"returned {described(answer)}",
+        )
+        return answer
+
     def _same(self, given: tuple, arguments: tuple) -> bool:
         return same(given, arguments)
 
@@ -153,14 +166,10 @@ class GradientsCheck(TensorCheck):
 
     def by_hand(self, *arguments: Any, gives: Sequence[Any], because: str) -> None:
         """A worked example: each gradient must be right."""
-        answer, shown = self.call(*arguments, because=because), self.shown(arguments)
         *first, last = self.by
-        is_all = isinstance(answer, tuple) and len(answer) == len(self.by)
-        self.law(
-            is_all and all(isinstance(each, Tensor) for each in answer),
-            f"{shown}\nit must return {NUMBERS[len(self.by)]} tensors, the gradients by "
-            f"{', '.join(first)} and {last}; it returned {described(answer)}",
-        )
+        what = f"the gradients by {', '.join(first)} and {last}"
+        answer = self.several(len(self.by), *arguments, what=what, because=because)
+        shown = self.shown(arguments)
         for name, one, wanted in zip(self.by, answer, gives, strict=True):
             self.equals(one, wanted, f"{shown}: the gradient by {name}", because=because)
 

@@ -46,8 +46,7 @@ def deck(page: NotebookNode) -> NotebookNode:
     Raises ValueError, which names the cell, if a marked cell has no claim or nothing to show.
     """
     title, *others = core(page.cells)
-    texts = list(opening(title.source))
-    cells = [new_markdown_cell(text) for text in texts]
+    cells = [new_markdown_cell(text) for text in opening(title.source)]
     for cell in others:
         mark = cell.metadata.get("slideshow", {})
         if mark.get("slide_type") == "slide":

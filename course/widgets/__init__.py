@@ -11,7 +11,7 @@
   a text that you type)
 - BERT: `emblems.py` (at a glance, with a lecture's numbers), `drawn_berts.py` (all of it, box by
   box), `parameter_calculators.py`, `token_paths.py` (with `way_maps.py`), `masking.py`
-- pre-training: `training_curves.py`; `fill_masks.py`: a model's words for the gaps of a text
+- pre-training: `training_curves.py`; `fill_masks.py`: a model's words for the masks of a text
 """
 
 from course.widgets.decodings import beam_flipbook, decoding_flipbook

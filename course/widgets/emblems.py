@@ -60,7 +60,7 @@ def emblem(
     if not 2 <= len(tokens) <= 7:
         raise ValueError(f"emblem: tokens must be 2 to 7 strings; got {len(tokens)}")
     if len(values) not in (0, len(tokens)):
-        raise ValueError(f"emblem: values must be {len(tokens)}, one a token; got {len(values)}")
+        raise ValueError(f"emblem: values must be {len(tokens)}, one per token; got {len(values)}")
     at = len(tokens) - 1 if at is None else at
     texts = [value if isinstance(value, str) else f"{float(value):.2f}" for value in values]
     widths = [1.0 if isinstance(value, str) else float(value) for value in values]

@@ -1,4 +1,4 @@
-"""A model's words for the gaps of a text: as a picture, or for a sentence that you type."""
+"""A model's words for the masks of a sentence that you type."""
 
 import html
 from dataclasses import replace

@@ -50,7 +50,7 @@ def test_lines_are_as_wide_as_the_shares_and_the_words_say_them():
     [
         (("head",), r"lit must be one of tokens, vectors.*'head'"),
         (("tokens", ["a"]), "tokens must be 2 to 7 strings; got 1"),
-        (("tokens", ["a", "b"], [1.0]), "values must be 2, one a token; got 1"),
+        (("tokens", ["a", "b"], [1.0]), "values must be 2, one per token; got 1"),
     ],
 )
 def test_wrong_calls(arguments, message):
