@@ -59,7 +59,7 @@ lint: $(TEST)
 lectures: $(COURSE) data ## run every lecture offline; time, memory and budget of each
 	$(BIN) -m course.publishing.lectures
 
-book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site (offline, no server)
+book: $(BOOK) data ## the lectures with their outputs as web pages, in book/site (offline, no server; REPOSITORY adds a link)
 	$(BIN) -m course.publishing.book
 
 slides: $(BOOK) data ## the lectures as slides with notes for the speaker, in book/slides (offline)

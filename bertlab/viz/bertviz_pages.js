@@ -2,12 +2,6 @@
 window.require = { config() {} };
 window.requirejs = (names, run) => run(...names.map((name) => ({ jquery: $, d3 })[name]));
 
-// Twelve colours, one for each of BERT-base's heads; BertViz's own ten include red and green.
-d3.schemeCategory10 = [
-  "#6a5bc9", "#cc6677", "#5fb4dd", "#2b8a4b", "#d9a520", "#aa4499",
-  "#44aa99", "#b03a72", "#4477aa", "#999933", "#ee7733", "#888888",
-];
-
 // Turn the text from Python's `pack` into nested arrays.
 function unpack({ shape, characters, low, step, text }) {
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -26,6 +20,7 @@ function unpack({ shape, characters, low, step, text }) {
 
 // Give every view its own rows and columns of the numbers, selected at the first request.
 function readParameters(parameters) {
+  d3.schemeCategory10 = parameters.colours;
   const wholes = parameters.parts.map((part) =>
     Object.fromEntries(Object.entries(part).map(([name, packed]) => [name, unpack(packed)])),
   );

@@ -28,6 +28,11 @@ from bertlab.viz.frames import Frame, frame, read_asset
 D3 = ("mpld3", "js/d3.v5.min.js")
 JQUERY = ("xstatic.pkg.jquery", "data/jquery.slim.min.js")
 ROOT = "bertviz"
+# One for each of BERT-base's heads, in every view; BertViz's own ten include red and green.
+HEAD_COLOURS = (
+    *("#6a5bc9", "#cc6677", "#5fb4dd", "#2b8a4b", "#d9a520", "#aa4499"),
+    *("#44aa99", "#b03a72", "#4477aa", "#999933", "#ee7733", "#888888"),
+)
 DIGITS = np.frombuffer(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", dtype=np.uint8
 )
@@ -54,7 +59,12 @@ def bertviz_page(
 
     Raises ModuleNotFoundError if a script is not installed, RuntimeError if it is not BertViz's.
     """
-    parameters = {"root_div_id": ROOT, "default_filter": "0", **parameters}
+    parameters = {
+        "root_div_id": ROOT,
+        "default_filter": "0",
+        "colours": HEAD_COLOURS,
+        **parameters,
+    }
     # A token `</script>` must not end the script that holds it.
     safe = json.dumps(parameters, separators=(",", ":")).replace("<", "\\u003c")
     return frame(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bertlab.model.pretrained import BERTLAB_MINI
+from bertlab.viz.bertviz_pages import HEAD_COLOURS
 from bertlab.viz.frames import read_asset, script_tag
 from course.live.stored import LAYER, Example, drawn, packed, read
 
@@ -106,10 +107,19 @@ def _room(parts: Mapping[str, str], text: str, folder: Path) -> str:
         **parts,
     )
     return (
-        f"<style>\n{read_asset('tour.css', __package__)}</style>\n"
+        f"<style>\n{read_asset('tour.css', __package__)}{_colours()}</style>\n"
         f'<div class="bert-tour" data-weights="{WEIGHTS}" '
         f'data-heads="{config["num_attention_heads"]}" '
         f'data-sum="{zlib.adler32(weights.read_bytes())}">\n{body}</div>'
+    )
+
+
+def _colours() -> str:
+    """Rules: each head's arcs and words have its colour in every view, and a height of their own."""
+    return "".join(
+        f".bert-tour :is(.arcs div, .reading span):nth-of-type({head + 1}) "
+        f"{{ --colour: {colour}; --head: {head % 4}; }}\n"
+        for head, colour in enumerate(HEAD_COLOURS)
     )
 
 

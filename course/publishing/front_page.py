@@ -8,6 +8,7 @@ from bertlab.model.pretrained import BERTLAB_MINI
 from bertlab.viz.frames import read_asset
 from course.live.stored import Example
 from course.live.tours import tour
+from course.publishing.launch import web_address
 
 # The station of the tour -> the lecture that builds this part.
 BUILT_IN = {
@@ -85,7 +86,7 @@ steps that you run and change. The BERT below was trained with the course's own 
 piece of its sentence, and arcs show from where each head collects. It runs in your browser and is
 often wrong, so choose a sentence, or type one.
 
-**[Begin: {first}]({first_name}.ipynb)** · **[Read the code of this BERT]({code}.md)**
+**[Begin: {first}]({first_name}.ipynb)** · **[Read the code of this BERT]({code}.md)**{repository}
 
 `````{{raw}} html
 {tour}
@@ -130,7 +131,10 @@ by less than 0.001.
 
 
 def index(pages: dict[str, NotebookNode]) -> str:
-    """The first page: the tour, title and opening of every lecture, and their order."""
+    """The first page: the tour, title and opening of every lecture, and their order.
+
+    The environment variable REPOSITORY adds a link to the course's code, as in `make launch`.
+    """
     summaries = []
     for name, page in pages.items():
         title, *paragraphs = page.cells[0].source.split("\n\n")
@@ -141,6 +145,7 @@ def index(pages: dict[str, NotebookNode]) -> str:
     links = {station: link(name, pages) for station, name in BUILT_IN.items()}
     right, top5 = (round(100 * measured[name]) for name in ("mlm_accuracy", "mlm_top5"))
     links["guess"] = MEASURED.format(right=right, top5=top5) + links["guess"]
+    repository = web_address("REPOSITORY")
     return INDEX.format(
         tour=tour(links, EXAMPLES),
         first=pages[first_name].cells[0].source.split("\n")[0].removeprefix("# "),
@@ -148,6 +153,7 @@ def index(pages: dict[str, NotebookNode]) -> str:
         summaries="\n\n".join(summaries),
         names="\n".join(pages),
         code=IN_JAVASCRIPT,
+        repository=f" · **[All code of the course]({repository})**" if repository else "",
     )
 
 

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+import torch
 from playwright.sync_api import expect
 
+from bertlab import viz
 from bertlab.model.heads import BertForPreTraining, fill_mask
 from bertlab.model.pretrained import BERTLAB_MINI, load_pretrained
 from bertlab.tokenizers.files import load_tokenizer
@@ -169,6 +171,17 @@ def test_the_arcs_move_to_the_piece_that_is_pointed_at_focused_or_tapped(page, w
         cells = page.locator(f".shares td:nth-child({column})").all_inner_texts()
         shares = [int(cell.split()[0]) for cell in cells[-len(pieces) :]]
         assert pieces[shares.index(max(shares))] == words[column - 1]
+
+
+def test_a_head_has_one_colour_in_the_tour_and_in_the_views(page, tmp_path):
+    style = "(all, name) => all.map(one => getComputedStyle(one)[name])"
+    in_tour = page.locator(".arcs i:first-child").evaluate_all(style, "borderTopColor")
+    heads = len(in_tour)
+    view = viz.head_view([torch.ones(heads, 2, 2) / 2], ["[CLS]", "a"])
+    page.goto(view.save(tmp_path / "view.html").as_uri())
+    in_view = page.get_by_role("checkbox").evaluate_all(style, "fill")
+    assert len(set(in_tour)) == heads == 4
+    assert in_view == in_tour
 
 
 def test_the_arcs_walk_once_through_the_sentence_until_the_reader_does_something(page):

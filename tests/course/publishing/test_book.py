@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from course.publishing import book, lectures, reference
+from course.publishing import book, front_page, lectures, reference
 from tests.conftest import ROOT, read_page
 
 BUDGET = {"seconds": 60, "megabytes": 1_000, "network": False}
@@ -321,6 +321,13 @@ def test_duplicate_and_missing_lectures_are_rejected(tmp_path, capsys):
     with pytest.raises(SystemExit):
         book.main([str(tmp_path / "nowhere.ipynb"), "--to", str(tmp_path)])
     assert "no such notebook" in capsys.readouterr().err
+
+
+def test_the_first_page_links_to_a_repository_that_is_named(monkeypatch):
+    pages = {"01_first": nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(FIRST[0])])}
+    assert "All code of the course" not in front_page.index(pages)
+    monkeypatch.setenv("REPOSITORY", "https://github.com/school/bert")
+    assert "**[All code of the course](https://github.com/school/bert)**" in front_page.index(pages)
 
 
 def test_git_ignores_the_book_and_clean_removes_it():
