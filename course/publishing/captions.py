@@ -52,11 +52,11 @@ def description(shown: str) -> str:
         words = f"{view[1]}{view[2]}"
     elif "<iframe" not in shown and (picture := PICTURE.search(shown)):
         words = KIND.sub(r"\1", picture[1])
+        words = words[:1].upper() + words[1:]
     else:
         return ""
     first, *more = re.split(r"(?<=[.?!])\s+", words)
     words = " ".join([first, *more[:1]]) if len(first) < SHORT else first
-    words = words[:1].upper() + words[1:]
     return words if words.endswith((".", "?", "!")) else f"{words}."
 
 

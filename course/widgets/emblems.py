@@ -68,7 +68,7 @@ def emblem(
     below = f'<p class="note">{html.escape(note)}</p>' if note else ""
     return frame(
         f'<svg viewBox="0 0 {WIDTH} {high}" aria-hidden="true">{drawing}</svg>{below}',
-        title="BERT at a glance",
+        title=f"BERT, its {lit} enlarged" + (" and with the lecture's numbers" if values else ""),
         alt=_in_words(lit, tokens, texts, at, note),
         css=CSS + (ON_PHONES if len(tokens) < 7 else ""),
         height=high + 52,
@@ -112,10 +112,10 @@ def _layer_frame(top: int, bottom: int, kind: str) -> str:
 
 def _in_words(lit: str, tokens: Sequence[str], texts: list[str], at: int, note: str) -> str:
     said = [f"{token} {text}" for token, text in zip(tokens, texts, strict=False) if text]
-    whose = f", of {tokens[at]}" if lit == "attention" and texts else ""
-    values = f"{whose}: {', '.join(' '.join(one.split()) for one in said)}" if said else ""
+    whose = f" of {tokens[at]}" if lit == "attention" and texts else ""
+    values = f"Values{whose}: {', '.join(said)}." if said else ""
     parts = "; ".join(words for _, words in PARTS.values())
-    return " ".join(f"BERT, its {lit} enlarged{values}. {note} From below: {parts}.".split())
+    return " ".join(f"{values} {note} From below: {parts}.".split())
 
 
 def _row(

@@ -1,16 +1,20 @@
 """Every lecture runs from top to bottom in a new kernel, offline, within its budget.
 
-Its cells can then be run again, in any order, and show the same; and the cells that are marked for
-its slides show what a slide can show.
+Its cells can then be run again, in any order, and show the same; the cells that are marked for its
+slides show what a slide can show; and each of its figures has a number, a caption and words.
 """
 
+import re
+from copy import deepcopy
 from math import inf
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
 from course.live.pages import without_widgets
 from course.publishing import lectures
+from course.publishing.captions import with_captions
 from course.publishing.slides import deck
 from tests.conftest import ROOT
 
@@ -25,7 +29,28 @@ def test_a_lecture_runs_offline_within_its_budget(path, tmp_path):
     done = lectures.run(path, keep=tmp_path / path.name, again=lectures.QUICK)
     print(done)
     assert done.fault == ""
-    deck(without_widgets(nbformat.read(tmp_path / path.name, as_version=4)))
+    executed = without_widgets(nbformat.read(tmp_path / path.name, as_version=4))
+    deck(deepcopy(executed))
+    assert list(incomplete_figures(with_captions(executed, path.stem))) == []
+
+
+def incomplete_figures(page):
+    """Pictures and views, with their cells, that lack a number, a caption, or words of their own.
+
+    A blank for the reader is no figure.
+    """
+    for cell in page.cells:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            shown = BeautifulSoup(data.get("text/html", ""), "html.parser")
+            for seen in shown.select('img, iframe:not([title^="Your turn"])'):
+                figure = seen.find_parent("figure", id=True)
+                caption = figure.figcaption.text if figure else ""
+                words = seen.get("alt") or shown.find(class_="bertlab-alt")
+                if not (re.match(r"Figure \w+\.\d+\. \w", caption) and words):
+                    yield cell.id, str(seen)[:80]
+            if any(kind.startswith("image/") for kind in data) and "text/html" not in data:
+                yield cell.id, "a picture without words"
 
 
 @pytest.fixture

@@ -39,9 +39,11 @@ def test_lines_are_as_wide_as_the_shares_and_the_words_say_them():
     page = drawn("attention", ["animal", "street", "it"], shares, at=0)
     wide = [float(line["stroke-width"]) for line in page.select(".lit .line")]
     assert wide == pytest.approx([share * WIDEST for share in shares], abs=0.06)
-    words = emblem("attention", ["animal", "street", "it"], shares, at=0, note="It looks.").alt
-    assert words.startswith(
-        "BERT, its attention enlarged, of animal: animal 0.50, street 0.30, it 0.20. It looks. From"
+    shown = emblem("attention", ["animal", "street", "it"], shares, at=0, note="It looks.")
+    assert shown.title == "BERT, its attention enlarged and with the lecture's numbers"
+    assert emblem("attention").title == "BERT, its attention enlarged"
+    assert shown.alt.startswith(
+        "Values of animal: animal 0.50, street 0.30, it 0.20. It looks. From below: the text as"
     )
 
 
