@@ -115,7 +115,7 @@ def _room(parts: Mapping[str, str], text: str, folder: Path) -> str:
 
 
 def _colours() -> str:
-    """Rules: each head's arcs and words have its colour in every view, and a height of their own."""
+    """Rules: each head's arcs and words have the colour it has in every view, and a height."""
     return "".join(
         f".bert-tour :is(.arcs div, .reading span):nth-of-type({head + 1}) "
         f"{{ --colour: {colour}; --head: {head % 4}; }}\n"
