@@ -36,11 +36,12 @@ class Frame:
         # The words are hidden when the frame has sent a message. They stay if it cannot run: in a
         # notebook that is not trusted, or without scripts. In an attribute `<` need not be escaped.
         page = self.page.replace("&", "&amp;").replace('"', "&quot;")
+        end = "" if self.title.endswith(("?", "!")) else "."
         around = f"{{{read_asset('kept.js')}\n{read_asset('frames_page.js')}}}"
         return (
             f'<div class="bertlab-frame"><style>\n{read_asset("frames_page.css")}</style>'
             f"{script_tag(around)}"
-            f'<p class="bertlab-alt"><em>{html.escape(self.title)}.</em> '
+            f'<p class="bertlab-alt"><em>{html.escape(self.title)}{end}</em> '
             f"{html.escape(self.alt)} (Run this cell, or trust the notebook, to see it.)</p>"
             f'<iframe sandbox="allow-scripts" title="{html.escape(self.title)}" width="100%" '
             f'height="{self.height}" srcdoc="{page}"></iframe></div>'

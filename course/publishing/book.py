@@ -228,11 +228,16 @@ def to_pages(html: str, pages: Collection[str]) -> str:
 
 
 def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Fold the cells that are folded in JupyterLab; of a proof only its last line is visible."""
+    """Fold the imports, and the cells that are folded in JupyterLab.
+
+    Of a proof only its last line is visible.
+    """
+    first = next((cell for cell in page.cells if cell.cell_type == "code"), None)
     for cell in page.cells:
         tags = FOLDED.intersection(cell.metadata.get("tags", ()))
-        if tags:
-            line = "The code"
+        imports = cell is first and re.match(r"(from|import) ", cell.source) and not cell.outputs
+        if tags or imports:
+            line = "The imports" if imports else "The code"
             if "proof" in tags:
                 line = "".join(output.get("text", "") for output in cell.outputs).strip()
                 cell.outputs = []

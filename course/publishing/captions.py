@@ -1,7 +1,8 @@
 """Figures of the book: each picture and view of a lecture gets its number and a caption.
 
-The caption is the claim of the cell's slide (`{"slideshow": {"claim": ...}}`), else what the
-figure says of itself: the beginning of its alt text, or the title of a view.
+The caption is the cell's claim (`{"slideshow": {"claim": ...}}`), which is also the heading if the
+cell is a slide; else what the figure says of itself: the beginning of its alt text, or the title of
+a view.
 """
 
 import html
@@ -14,7 +15,9 @@ VIEW = re.compile(r'<p class="bertlab-alt"><em>(?!Your turn)(.*?)</em>(.*?)</p>'
 SHORT = 12  # characters: such a sentence, "Attention.", is followed by the next one
 PICTURE = re.compile(r'<img alt="([^"]*)"')
 # Our generated alt texts: the kind, what is drawn, then its numbers.
-KIND = re.compile(r"^(?:Bars|Lines|A heat map of \d+ by \d+), (.*?): .*", re.DOTALL)
+KIND = re.compile(
+    r"^(?:Bars|Lines|A heat map of \d+ by \d+), ((?:[^:(]|\([^)]*\))*): .*", re.DOTALL
+)
 
 
 def with_captions(page: nbformat.NotebookNode, lecture: str) -> nbformat.NotebookNode:
@@ -43,6 +46,8 @@ def description(shown: str) -> str:
 
     >>> description('<img alt="Bars, loss by step: 0 3.1, 9 2.5.">')
     'Loss by step.'
+    >>> description('<img alt="Bars, share right (chance: 0.5) by step: 0 0.4, 9 0.8.">')
+    'Share right (chance: 0.5) by step.'
     >>> description('<img alt="Head 1.1: it looks back. A heat map of 3 by 3.">')
     'Head 1.1: it looks back.'
     >>> description('<p class="bertlab-alt"><em>Head view.</em> Lines join tokens. A line ...</p>')

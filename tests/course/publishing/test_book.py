@@ -56,6 +56,7 @@ SECOND = [
     "# 2 · Second words",
     "## A list\n\nBack to [the first](01_first.ipynb); [sources](sources.md);"
     " [act](glossary.md#gelu).",
+    "import math",
     "'seven' + 'ty'",
     "assert 7 * 10 == 70\nprint('✓ 1 check of this section holds')",
 ]
@@ -129,8 +130,9 @@ def test_a_page_shows_text_code_and_what_the_code_printed(made):
 
 
 @pytest.mark.notebooks
-def test_a_proof_is_one_line_that_opens(made):
-    (fold,) = soup(made, "02_second.html").select("article details")
+def test_the_imports_and_a_proof_are_one_line_each_that_opens(made):
+    imports, fold = soup(made, "02_second.html").select("article details")
+    assert {*imports.summary.stripped_strings} == {"The imports"}
     assert {*fold.summary.stripped_strings} == {"✓ 1 check of this section holds"}
     assert "assert 7 * 10 == 70" in fold.get_text().replace("\xa0", " ")
     assert texts(soup(made, "02_second.html").select(".cell_output")) == ["seventy"]
