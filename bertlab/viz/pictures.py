@@ -30,7 +30,7 @@ SHARPNESS = 2  # pixels per dot, for screens with a high resolution
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 # Ink, grid and paper on a light page -> on a dark one. All other colours are amounts or kinds, and
 # the same on both: what is written on one of them is neither pure black nor pure white.
-ON_DARK = {"#000000": "#e8eaed", "#1c2127": "#e8eaed", "#e3e6ea": "#3a424b", "#ffffff": "#15181c"}
+ON_DARK = {"#000000": "#e8eaed", "#1c2127": "#e8eaed", "#e3e6ea": "#3a424b", "#ffffff": "#121212"}
 WRITTEN_ON_LIGHT, WRITTEN_ON_DARK = "#111111", "#fefefe"
 # The book and JupyterLab name their themes so; paper is light.
 SWITCH = (

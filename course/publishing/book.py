@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
+from nbformat.v4 import new_markdown_cell
 
 from bertlab._console import print_on_any_console
 from bertlab._files import write_atomically
@@ -28,7 +29,7 @@ from course.live import tours
 from course.live.pages import without_widgets
 from course.publishing import front_page, lectures, reference
 from course.publishing.captions import with_captions
-from course.publishing.notebooks import FOLDED
+from course.publishing.notebooks import FOLDED, GOALS
 
 SETTINGS = ROOT / "course" / "publishing" / "book_pages"
 # The lectures' imports; a change of any of them makes every lecture run again.
@@ -39,6 +40,7 @@ ROOMS = (
 CODE = (ROOT / "bertlab", *(ROOT / "course" / room for room in ROOMS))
 BESIDE = ("glossary.md", "sources.md")  # pages of `lectures` that are not notebooks
 Writer = Callable[[Sequence[Path], Path], Path]  # of executed lectures, into a folder
+EMBLEM = "emblem"  # the id of a lecture's cell with the drawn BERT
 OF_BUDGET = 0.3  # what the lectures take of their budgets, measured, all together
 
 
@@ -49,7 +51,7 @@ def write_site(executed: Sequence[Path], to: Path) -> Path:
         pages = {path.stem: nbformat.read(path, as_version=4) for path in executed}
         terms = meanings((ROOT / "lectures" / "glossary.md").read_text(encoding="utf-8"))
         for name, page in pages.items():
-            page = reference.with_links(folded(without_widgets(page)))
+            page = reference.with_links(opened(folded(without_widgets(page))))
             page = with_captions(linked(page, terms, pages), name)
             nbformat.write(page, source / f"{name}.ipynb")
         reference.write_pages(source)
@@ -243,6 +245,19 @@ def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 cell.outputs = []
             cell.metadata["tags"] = ["hide-input"]
             cell.metadata["mystnb"] = {"code_prompt_show": line, "code_prompt_hide": line}
+    return page
+
+
+def opened(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Put the drawn BERT, without its code, between what a lecture shows and its goals."""
+    title = page.cells[0]
+    if GOALS not in title.source or not any(cell.id == EMBLEM for cell in page.cells):
+        return page
+    emblem = next(cell for cell in page.cells if cell.id == EMBLEM)
+    emblem.metadata["tags"] = ["remove-input"]
+    title.source, goals = title.source.split(GOALS)
+    others = [cell for cell in page.cells[1:] if cell is not emblem]
+    page.cells = [title, emblem, new_markdown_cell(GOALS + goals), *others]
     return page
 
 

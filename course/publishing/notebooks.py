@@ -22,6 +22,7 @@ from course import ROOT
 KEPT_IN_CELLS = ("bertlab", "nbgrader", "slideshow", "tags")
 FOR_REFERENCE = re.compile("What the papers? say|Further|Sources")
 FURTHER = "Further: the core path continues without this section."
+GOALS = "**After this lecture you can**"
 PROOF = "# Numbers of this section, checked"
 FOLDED = {"proof", "folded"}  # tags
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

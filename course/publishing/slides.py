@@ -29,12 +29,11 @@ from nbformat.v4 import new_markdown_cell
 
 from course.live.pages import without_widgets
 from course.publishing import book
-from course.publishing.notebooks import core
+from course.publishing.notebooks import GOALS, core
 
 ASKED = re.compile(r"\*\*Your turn\.\*\*\s*([^<]*)")
 SHOWN = re.compile(r"- |\d\. |\||\$\$|<img")  # a paragraph of a slide begins so
 SENTENCE = re.compile(r"\*\*What this lecture shows\*\* (.*)")
-GOALS = "**After this lecture you can**"
 FOLD = re.compile(r"<summary>(?:<b>)?(.*?)(?:</b>)?</summary>(.*)</details>", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[(`[^`]*`|[^]]*)\]\((?!https?:)[^)]*\)")  # to another page of the course
 LINES = 16  # of code or printed text that fit below a heading

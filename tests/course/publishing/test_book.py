@@ -158,6 +158,22 @@ def test_maths_is_left_to_mathjax_everywhere(made):
     assert page.select_one("table .math")
 
 
+def test_the_drawn_bert_stands_before_the_goals_without_its_code():
+    title = "# 1 · First\n\nIt shows.\n\n**After this lecture you can**\n\n- sum"
+    cells = [nbformat.v4.new_markdown_cell(title)]
+    cells += [nbformat.v4.new_code_cell(text, id=text) for text in ("imports", "emblem", "more")]
+    page = book.opened(nbformat.v4.new_notebook(cells=cells))
+    assert [cell.source.split("\n")[0] for cell in page.cells] == [
+        "# 1 · First",
+        "emblem",
+        "**After this lecture you can**",
+        "imports",
+        "more",
+    ]
+    assert page.cells[1].metadata.tags == ["remove-input"]
+    assert book.opened(nbformat.v4.new_notebook(cells=cells[2:])).cells == cells[2:]
+
+
 @pytest.mark.notebooks
 def test_a_link_leads_to_the_lectures_page_or_names_the_file(made):
     page = article(made, "01_first.html")
