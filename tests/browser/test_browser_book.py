@@ -59,8 +59,12 @@ def first_page(tmp_path_factory):
     text = (
         "It is ($\\sqrt{d}$), 9 %.\n\n<details><summary>Why?</summary>\n\nFor $x^2$.\n\n</details>"
     )
+    table = (
+        f"| attention | queries from | keys and values from |\n|---|---|---|\n{'| camels ' * 3}|"
+    )
     camels = (
-        f"No camels [act](glossary.md#gelu).\n\n## More\n\n*{FURTHER}*\n\n### Once\n\nA dromedary."
+        f"No camels [act](glossary.md#gelu).\n\n{table}\n\n## More\n\n*{FURTHER}*\n\n### Once\n\n"
+        "A dromedary."
     )
     pages = {
         "01_first": page_of("1 · First", text, stepper._repr_html_(), picture),
@@ -245,6 +249,25 @@ def test_paper_has_all_folds_open_and_the_screen_then_those_that_were(tab, first
     said = page.locator("figcaption", has_text="Byte pair encoding")
     after = said.evaluate("caption => getComputedStyle(caption, '::after').content")
     assert "One state of it is printed" in after
+
+
+def test_on_a_phone_a_wide_table_scrolls_and_its_words_stay_whole(tab, first_page):
+    tab.page.set_viewport_size({"width": 240, "height": 844})
+    tab.page.goto((first_page.parent / "02_second.html").as_uri())
+    lines = tab.page.locator("th, td").evaluate_all(
+        """all => all.flatMap(cell => {
+            const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+            return [...text.data.matchAll(/\\S+/g)].map(({ index, 0: word }) => {
+                const range = document.createRange();
+                range.setStart(text, index);
+                range.setEnd(text, index + word.length);
+                return range.getClientRects().length;
+            });
+        })"""
+    )
+    assert lines == [1] * 10
+    box = tab.page.locator("div:has(> table)")
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
 
 
 @pytest.mark.parametrize("width", [1440, 1200, 390])
