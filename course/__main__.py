@@ -14,7 +14,6 @@ export [NAME]            grades as a CSV file for nbgrader, Moodle, Canvas or Br
 items NAME|all           which tasks were hard, and what the class thinks: its mistakes, counted
 leaderboard --to FOLDER  run and score the entries of the project, a static page
 similar NAME             which students' code is similar, or similar to the course's own
-rename OLD NEW | all     rename an assignment; all: those of an earlier version
 rehearsal [NAME|all]     grade a synthetic class whose points are known
 """
 

@@ -48,7 +48,7 @@ def run(course: Course, asked: argparse.Namespace) -> int:
     options = collect.Options(
         pattern=asked.pattern,
         handed_in=asked.handed_in,
-        sheet=sheets.read(asked.sheet, asked.zone) if asked.sheet else None,
+        sheet=sheets.read(asked.sheet, asked.zone) if asked.sheet else (),
         zone=asked.zone,
         new_students=asked.new_students,
     )

@@ -1,11 +1,12 @@
 """A path of a download in the plan of `collect`, and what the plan depends on."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 if TYPE_CHECKING:
-    from course.collecting.sheets import Sheet
+    from course.collecting.sheets import SheetRow
 
 NEW, NEWER, UNCHANGED, OLDER = "new", "newer", "unchanged", "older"
 REFUSED, SORT, NOT = "refused", "to sort out", "not hand-ins"
@@ -23,7 +24,7 @@ class Options(NamedTuple):
 
     pattern: str | None = None
     handed_in: datetime | None = None
-    sheet: "Sheet | None" = None
+    sheet: Sequence["SheetRow"] = ()
     zone: ZoneInfo | None = None
     new_students: bool = False
     sorting: bool = False

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ from course.collecting.opening import Refused
 from course.settings import printable
 
 if TYPE_CHECKING:
-    from course.collecting.sheets import Sheet, SheetRow
+    from course.collecting.sheets import SheetRow
 
 NOBODY = "nobody on the list of students is called"
 
@@ -38,43 +38,30 @@ class Person(NamedTuple):
 class People:
     """Who may hand in: the gradebook's students, and the rows of the learning system's sheet."""
 
-    def __init__(self, students: Iterable[Person], sheet: "Sheet | None" = None) -> None:
-        self.students = list(students)
+    def __init__(self, students: Iterable[Person], sheet: Sequence["SheetRow"] = ()) -> None:
+        self.students, self.sheet = list(students), sheet
         self.listed = [person for person in self.students if person.named]
-        self.sheet = sheet
 
     @cached_property
     def _exact(self) -> Mapping[str, set[str]]:
-        found = defaultdict(set)
-        for person in self.students:
-            for label in {person.id, person.email or "", *_names(person)} - {""}:
-                found[normal(label)].add(person.id)
-        return found
+        return _index((normal(label), one.id) for one in self.students for label in _labels(one))
 
     @cached_property
     def _similar(self) -> Mapping[str, set[str]]:
-        found = defaultdict(set)
-        for person in self.students:
-            for label in {person.id, person.email or "", *_names(person)}:
-                found[folded(label)].add(person.id)
-        return found
+        return _index((folded(label), one.id) for one in self.students for label in _labels(one))
 
     @cached_property
     def _numbers(self) -> Mapping[str, set[str]]:
-        found = defaultdict(set)
-        for person in self.listed:
-            if person.lms_user_id:
-                found[person.lms_user_id].add(person.id)
-        return found
+        return _index((one.lms_user_id or "", one.id) for one in self.listed)
 
     @cached_property
     def _rows(self) -> Mapping[str, "SheetRow"]:
-        return {row.number: row for row in self.sheet.rows if row.number} if self.sheet else {}
+        return {row.number: row for row in self.sheet if row.number}
 
     def named(self, label: str) -> set[str]:
         """Students with this id, e-mail address or name: as written, otherwise nearly so."""
         exact = self._exact.get(normal(" ".join(label.split())))
-        return exact or (self._similar.get(folded(label), set()) if folded(label) else set())
+        return exact or self._similar.get(folded(label), set())
 
     def numbered(self, number: str) -> set[str]:
         """Students with this number in the learning system."""
@@ -103,7 +90,7 @@ class People:
     @cached_property
     def _rows_by_student(self) -> Mapping[str, list["SheetRow"]]:
         found = defaultdict(list)
-        for row in self.sheet.rows if self.sheet else ():
+        for row in self.sheet:
             who = self.of_row(row) or {row.student_id or row.full_name or ""}
             if len(who) == 1:
                 found[next(iter(who))].append(row)
@@ -112,8 +99,7 @@ class People:
     @cached_property
     def doubled_rows(self) -> frozenset[str]:
         """The full names, folded, of several rows of the sheet."""
-        rows = self.sheet.rows if self.sheet else ()
-        names = Counter(folded(row.full_name or "") for row in rows)
+        names = Counter(folded(row.full_name or "") for row in self.sheet)
         return frozenset(name for name, times in names.items() if times > 1)
 
 
@@ -127,10 +113,20 @@ def folded(name: str) -> str:
     return "".join(one for one in text if unicodedata.category(one)[0] in "LNM")
 
 
-def _names(person: Person) -> set[str]:
+def _index(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+    """Label -> the students of whom it is; an empty label is nobody's."""
+    found = defaultdict(set)
+    for label, student in pairs:
+        if label:
+            found[label].add(student)
+    return found
+
+
+def _labels(person: Person) -> set[str]:
+    """The id, the e-mail address, and the name in the orders that systems write."""
     first, last = (" ".join((name or "").split()) for name in person[1:3])
     both = {f"{first} {last}", f"{last} {first}", f"{last}, {first}"} if first and last else set()
-    return both or {first or last}
+    return {person.id, person.email or ""} | (both or {first or last})
 
 
 def doubled_names(groups: Iterable[Mapping[str, str | None]]) -> frozenset[str]:

@@ -30,7 +30,9 @@ def plan(
     Raises CourseError for an unusable pattern.
     """
     useful = [file for file in files if not _is_junk(file.name)]
-    stamps = {file.name.rpartition("/")[0]: file for file in files if _is_stamp(file.name)}
+    stamps = {
+        file.name.rpartition("/")[0]: file for file in files if file.name.endswith("/timestamp.txt")
+    }
     reader = Reader(useful, stamps, names, course, people, options)
     entries = [_junk(file.name, names) for file in files if _is_junk(file.name)]
     entries += map(reader.entry, useful, reader.matches)
@@ -52,10 +54,6 @@ def _is_junk(path: str) -> bool:
     """Whether it is one of the extra files of Jupyter, macOS, Windows or git."""
     *folders, file = path.casefold().split("/")
     return bool(JUNK & set(folders)) or file in JUNK_FILES or file.startswith("._")
-
-
-def _is_stamp(path: str) -> bool:
-    return path.endswith("/timestamp.txt")
 
 
 def _junk(path: str, names: Sequence[str]) -> Entry:

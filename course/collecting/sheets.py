@@ -41,21 +41,13 @@ class SheetRow(NamedTuple):
     handed_in: datetime | None
 
 
-class Sheet(NamedTuple):
-    """kind: "Moodle" or "Canvas"; rows: in the order of the file."""
-
-    kind: str
-    rows: tuple[SheetRow, ...]
-
-
-def read(path: Path, zone: ZoneInfo | None = None) -> Sheet:
-    """Read a sheet; zone: of times that have none.
+def read(path: Path, zone: ZoneInfo | None = None) -> list[SheetRow]:
+    """The rows of a sheet, in its order; zone: of times that have none.
 
     Raises CourseError if it is another file, if a time cannot be read, or if a zone is missing.
     """
     table = spreadsheets.read(path)
-    kind = {MOODLE_SHEET: "Moodle", CANVAS_SHEET: "Canvas"}.get(table.layout)
-    if kind is None or "number" not in table.columns:
+    if table.layout not in (MOODLE_SHEET, CANVAS_SHEET) or "number" not in table.columns:
         raise CourseError(
             f"{path} is neither Moodle's grading worksheet (with the columns Identifier and Last "
             "modified (submission)) nor Canvas's submissions (with user_id and submitted_at). Its "
@@ -67,7 +59,7 @@ def read(path: Path, zone: ZoneInfo | None = None) -> Sheet:
         id, name, email = (table.value(row, one) or None for one in ("id", "full_name", "email"))
         moment = _moment(table.value(row, "handed_in"), zone, f"{path}, line {line}")
         rows.append(SheetRow(number[0] if number else None, id, name, email, moment))
-    return Sheet(kind, tuple(rows))
+    return rows
 
 
 def _moment(text: str, zone: ZoneInfo | None, where: str) -> datetime | None:

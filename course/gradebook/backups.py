@@ -28,7 +28,7 @@ HOLDER = """
 """
 
 
-def back_up(course: Course, kept: int = KEPT) -> Path | None:
+def back_up(course: Course) -> Path | None:
     """Copy the gradebook into `backups/` and return the copy; None if there is no gradebook yet.
 
     Uses SQLite's own backup, or PostgreSQL's pg_dump. Raises CourseError if that is impossible.
@@ -56,7 +56,7 @@ def back_up(course: Course, kept: int = KEPT) -> Path | None:
         unfinished.rename(copy)
     finally:
         unfinished.unlink(missing_ok=True)
-    for old in sorted(folder.glob(f"gradebook-*{copy.suffix}"))[:-kept]:
+    for old in sorted(folder.glob(f"gradebook-*{copy.suffix}"))[:-KEPT]:
         old.unlink()
     return copy
 

@@ -129,7 +129,7 @@ def thoughts(course: Course, gradebook: "Gradebook", assignment: str) -> Thought
         row, history = graded.get(student), kept.get(student, [])
         if row and row.failure:
             continue
-        if not (history and row and row.fingerprint):  # graded by nbgrader, or an earlier version
+        if not (history and row and row.fingerprint):  # graded by nbgrader
             copy = attempts.of_copy(course, assignment, student)
             history = [*history, *([] if copy is None or history[-1:] == [copy] else [copy])]
         if history:

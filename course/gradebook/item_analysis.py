@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -72,31 +72,19 @@ class Analysis(NamedTuple):
 def analyse(points: Points) -> Analysis:
     """Difficulty and discrimination of each task, and Cronbach's alpha.
 
-    Raises ValueError if there is no student, or if a student's tasks are not exactly these.
+    Raises ValueError if there is no student or no task.
     """
-    tasks = list(points.most)
-    for student, row in points.table.items():
-        if row.keys() != points.most.keys():
-            differ = sorted(row.keys() ^ points.most.keys())
-            raise ValueError(f"item analysis: {student} must have each task once; see {differ}")
-    if not points.table or not tasks:
+    if not points.table or not points.most:
         raise ValueError("item analysis: at least one student and one task are needed; got none")
-    table = np.array([[row[task] for task in tasks] for row in points.table.values()], dtype=float)
-    easy = difficulty(table, [points.most[task] for task in tasks])
+    rows = [[row[task] for task in points.most] for row in points.table.values()]
+    table = np.array(rows, dtype=float)  # [students, tasks]
+    easy = table.mean(axis=0) / list(points.most.values())
     apart = discrimination(table)
-    items = zip(tasks, points.most.values(), easy.tolist(), apart, strict=True)
+    items = zip(points.most, points.most.values(), easy.tolist(), apart, strict=True)
     return Analysis(len(table), tuple(Item(*item) for item in items), cronbach_alpha(table))
 
 
-def difficulty(table: ArrayLike, most: ArrayLike) -> NDArray:
-    """The mean share of the points, for each task: high for an easy one.
-
-    table: [students, tasks]; most: [tasks], the maximum points.
-    """
-    return _checked(table).mean(axis=0) / np.asarray(most, dtype=float)
-
-
-def discrimination(table: ArrayLike) -> list[float | None]:
+def discrimination(table: NDArray) -> list[float | None]:
     """Each task's correlation with the sum of the other tasks (the corrected item-total one).
 
     The task itself is not in the sum: it would correlate with its own share of it. None if the
@@ -105,7 +93,6 @@ def discrimination(table: ArrayLike) -> list[float | None]:
 
     table: [students, tasks].
     """
-    table = _checked(table)
     rests = table.sum(axis=1, keepdims=True) - table
     return [
         None
@@ -115,26 +102,16 @@ def discrimination(table: ArrayLike) -> list[float | None]:
     ]
 
 
-def cronbach_alpha(table: ArrayLike) -> float | None:
+def cronbach_alpha(table: NDArray) -> float | None:
     """Cronbach's alpha: k/(k - 1) (1 - sum of the tasks' variances / variance of the sum).
 
     None for fewer than two tasks, and if all students have the same sum.
     table: [students, tasks]. Source: Cronbach (1951), eq. 2.
     """
-    table = _checked(table)
     k, total = table.shape[1], table.sum(axis=1)
     if k < 2 or _all_alike(total):
         return None
     return float(k / (k - 1) * (1 - table.var(axis=0).sum() / total.var()))
-
-
-def _checked(table: ArrayLike) -> NDArray:
-    table = np.asarray(table, dtype=float)
-    if table.ndim != 2 or not table.size:
-        raise ValueError(f"item analysis: expected students x tasks; got shape {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError("item analysis: every student needs a number for every task; got nan")
-    return table
 
 
 def _all_alike(column: NDArray) -> bool:
@@ -147,27 +124,15 @@ def from_gradebook(gradebook: "Gradebook", assignment: str) -> Points:
     A task that waits for a person is omitted for all students, and so is a student without any
     grade; `left_out` names both. Raises ValueError if the assignment has no graded cell.
     """
-    from nbgrader.api import Assignment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook
+    from nbgrader.api import Grade, GradeCell
 
-    rows = (
-        gradebook.db.query(
-            SubmittedAssignment.student_id,
-            GradeCell.name,
-            Grade.auto_score,
-            Grade.manual_score,
-            GradeCell.max_score,
-        )
-        .select_from(Grade)
-        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
-        .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-        .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-        .join(GradeCell, Grade.cell_id == GradeCell.id)
-        .filter(Assignment.name == assignment)
-        .order_by(SubmittedAssignment.student_id)
-    )
+    from course.gradebook.totals import grades_of
+
+    columns = GradeCell.name, Grade.auto_score, Grade.manual_score, GradeCell.max_score
+    query = grades_of(assignment, *columns).join(GradeCell, Grade.cell_id == GradeCell.id)
     scores: dict[str, dict[str, float | None]] = {}
     most: dict[str, float] = {}
-    for student, cell, auto, manual, highest in rows:
+    for student, cell, auto, manual, highest in gradebook.db.execute(query):
         scores.setdefault(student, {})[cell] = auto if manual is None else manual
         most[cell] = highest
     if not most:

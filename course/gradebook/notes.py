@@ -72,9 +72,9 @@ def to_json(notes: Iterable[Note]) -> str:
 
 
 def from_json(text: str) -> tuple[Note, ...]:
-    """The notes of a row; earlier versions wrote only texts.
+    """The notes of a row.
 
     >>> from_json(to_json([Note("printed too much", "encode")]))[0].cell
     'encode'
     """
-    return tuple(Note(one) if isinstance(one, str) else Note(**one) for one in json.loads(text))
+    return tuple(Note(**one) for one in json.loads(text))

@@ -23,7 +23,7 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.utils import is_solution, parse_utc
-from sqlalchemy import Column, Float, MetaData, String, Table, Text, delete, insert, select
+from sqlalchemy import Column, Float, MetaData, String, Table, Text, select
 from sqlalchemy.orm import Session
 
 from course.gradebook import attempts, extensions, regrades
@@ -174,11 +174,8 @@ def mark_failed(gradebook: Gradebook, assignment: str, student: str, reason: str
 def forget(gradebook: Gradebook, assignment: str, student: str) -> None:
     """Let the next run grade the submission, even if it has not changed."""
     GRADED.create(gradebook.engine, checkfirst=True)
-    gradebook.db.execute(
-        GRADED.update()
-        .where(GRADED.c.assignment == assignment, GRADED.c.student == student)
-        .values(fingerprint=None)
-    )
+    theirs = {"assignment": assignment, "student": student}
+    gradebook.db.execute(GRADED.update().filter_by(**theirs).values(fingerprint=None))
     gradebook.db.commit()
 
 
@@ -266,15 +263,13 @@ def _comment_on_untouched(notebook: SubmittedNotebook, graded_copy: NotebookNode
 
 def _answers(db: Session, assignment: str, student: str) -> dict[str, str]:
     """The result of `regrades.looks` when the submission was last graded."""
-    query = select(GRADED.c.answers).where(
-        GRADED.c.assignment == assignment, GRADED.c.student == student
-    )
+    query = select(GRADED.c.answers).filter_by(assignment=assignment, student=student)
     return json.loads(db.execute(query).scalar_one_or_none() or "{}")
 
 
 def _replace(
     db: Session, assignment: str, student: str, notes: Sequence[Note] = (), **values: Any
 ) -> None:
-    db.execute(delete(GRADED).where(GRADED.c.assignment == assignment, GRADED.c.student == student))
-    row = {"assignment": assignment, "student": student, "notes": to_json(bounded(notes))}
-    db.execute(insert(GRADED).values(**row, **values))
+    theirs = {"assignment": assignment, "student": student}
+    db.execute(GRADED.delete().filter_by(**theirs))
+    db.execute(GRADED.insert().values(**theirs, notes=to_json(bounded(notes)), **values))

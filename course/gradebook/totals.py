@@ -1,10 +1,10 @@
 """The points of all students in one query; nbgrader's own properties need one per number."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbgrader.api import Assignment, Grade, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import case, func, select
+from sqlalchemy import Select, case, func, select
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -32,20 +32,24 @@ class Grades(NamedTuple):
 
 def totals(gradebook: "Gradebook", assignment: str) -> dict[str, Total]:
     """Student -> total, for all who have a graded cell in the gradebook."""
-    query = (
-        select(
-            SubmittedAssignment.student_id,
-            func.sum(Grade.score),
-            func.coalesce(func.max(SubmittedNotebook.late_submission_penalty), 0.0),
-            func.sum(case((Grade.needs_manual_grade, 1), else_=0)),
-        )
+    sums = (
+        func.sum(Grade.score),
+        func.coalesce(func.max(SubmittedNotebook.late_submission_penalty), 0.0),
+        func.sum(case((Grade.needs_manual_grade, 1), else_=0)),
+    )
+    query = grades_of(assignment, *sums).group_by(SubmittedAssignment.student_id)
+    rows = gradebook.db.execute(query)
+    return {who: Total(points, penalty, waiting > 0) for who, points, penalty, waiting in rows}
+
+
+def grades_of(assignment: str, *columns: Any) -> Select:
+    """The query of an assignment's grades: the student, in order, and these columns."""
+    return (
+        select(SubmittedAssignment.student_id, *columns)
         .select_from(Grade)
         .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
         .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
         .where(Assignment.name == assignment)
-        .group_by(SubmittedAssignment.student_id)
         .order_by(SubmittedAssignment.student_id)
     )
-    rows = gradebook.db.execute(query)
-    return {who: Total(points, penalty, waiting > 0) for who, points, penalty, waiting in rows}

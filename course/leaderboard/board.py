@@ -40,11 +40,6 @@ OURS = {  # not handed in, run for comparison
     "the baseline": "entry = baseline",
     "the baseline, untrained": "def entry(texts, seed, _):\n    return baseline(texts, seed, 1e-6)",
 }
-OLD_SPLIT = (
-    "The hidden documents and pseudonyms of this folder's earlier board could be guessed from its "
-    "page. Now others are drawn, so all entries run again; replace the published page by the new "
-    "one. You may delete split.json and the older files in runs/."
-)
 
 
 class Entry(NamedTuple):
@@ -79,12 +74,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         options = Options(asked.budget, asked.seeds, asked.names)
         print(make(Course(asked.root), asked.to, options))
-    except (CourseError, DataError, FileNotFoundError) as error:
-        print(f"python -m course leaderboard: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nStopped. Finished work is kept; the same command continues from here.")
-        return 130
+    except (DataError, FileNotFoundError) as error:
+        raise CourseError(str(error)) from error
     return 0
 
 
@@ -236,8 +227,6 @@ def _secret(folder: Path) -> bytes:
     """The term's secret of 256 bits, made at the first call; only its owner may read the file."""
     path = folder / "secret.txt"
     if not path.is_file():
-        if (folder / "split.json").is_file():
-            print(OLD_SPLIT)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(path, secrets.token_hex(32) + "\n", mode=0o600)
     text = path.read_text(encoding="utf-8", errors="replace").strip()

@@ -43,7 +43,7 @@ class Grades(NamedTuple):
     seconds: Sequence[float]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the rehearsal; 0 if every grade is correct, 1 if not, 2 for a usage error."""
     asked = _parser().parse_args(arguments)
     if asked.students < 1:
@@ -254,7 +254,3 @@ def _times(seconds: Sequence[float]) -> str:
         return "Nothing was graded."
     median = statistics.median(seconds)
     return f"Seconds per submission: median {median:.1f}, slowest {max(seconds):.1f}"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

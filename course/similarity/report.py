@@ -8,7 +8,6 @@ Similarity is a reason to look, not a proof: a short function can be written in 
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -105,7 +104,3 @@ def main(arguments: list[str]) -> int:
     text = PAGE.render(head=head, caution=CAUTION, notes=notes, sections=sections)
     print(f"Report: {write_atomically(report, text)}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

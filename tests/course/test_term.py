@@ -3,8 +3,7 @@
 Three students: all right; an assignment's last task empty and the one before it wrong; the
 exercise as released. The points that each must get result from running the instructor's
 tests on their answers in this process, as `run_task` does.
-Three hostile students also hand in; the whole hostile class has its own term in
-`grading/test_hostile_class.py`.
+Hostile students have their own term in `grading/test_hostile_class.py`.
 """
 
 import csv
@@ -35,11 +34,6 @@ pytestmark = pytest.mark.notebooks
 
 STUDENTS = ("ada", "bob", "dan")  # all right, a task wrong and one empty, unchanged
 WRITTEN = ("explain", "prove")  # graded by a person
-HOSTILE = {
-    "eve": "import os\nos._exit(0)",
-    "mal": "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True",
-    "zoë": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-}
 
 
 def last_tasks(assignment):
@@ -99,18 +93,12 @@ def put(course, assignment, student, text):
 @pytest.fixture(scope="module")
 def term(tmp_path_factory):
     """The course after one term."""
-    limits = '\nconfig.Grading.limits = {"call_seconds": 20}\n'
-    course = new_course(tmp_path_factory.mktemp("term") / "course", limits)
+    course = new_course(tmp_path_factory.mktemp("term") / "course")
     shutil.copytree(ROOT / "solutions", course.room("source"))
     assert command(course, "release", "all") == 0
     for assignment in ASSIGNMENTS:
         for student in STUDENTS:
             put(course, assignment, student, hand_in_of(assignment, student))
-    for student, attack in HOSTILE.items():
-        page = nbformat.reads(without_marks(source_of("ex04_attention")), as_version=4)
-        (cell,) = [cell for cell in page.cells if cell.id == "row-softmax"]
-        cell.source = f"{attack}\n\n\n{cell.source}"
-        put(course, "ex04_attention", student, nbformat.writes(page))
     # The hostile class tests parallel grading: here each assignment is prepared once.
     assert command(course, "grade", "all", "--workers", 1) == 0
     assert command(course, "feedback", "all") == 0
@@ -154,19 +142,6 @@ def validated(notebook):
     judge.stream = StringIO()
     judge.validate_and_print(str(notebook))
     return judge.stream.getvalue()
-
-
-@pytest.mark.parametrize("student", sorted(HOSTILE))
-def test_a_hostile_cell_costs_its_own_task_at_most(term, student):
-    found, full = scores(term, "ex04_attention", student), expected("ex04_attention", "ada")
-    users = ("softmax", "masked-shares", "grouped-attention", "shares-without")
-    attacked = {name for name in full if any(user in name for user in users)}
-    if student == "mal":  # they changed their own copy, not what our tests use
-        attacked = {name for name in full if "examine" in name}
-    for name in full.keys() - attacked:
-        assert found[name] == full[name], name
-    if student != "mal":
-        assert found["test-row-softmax"] == found["hidden-row-softmax"] == 0
 
 
 def test_every_student_gets_feedback_without_hidden_tests(term):

@@ -8,16 +8,18 @@ import json
 import re
 import unicodedata
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from course.collecting import collect
 from course.collecting.entries import Options
 from course.collecting.identity import Person
-from course.collecting.sheets import Sheet, SheetRow
+from course.collecting.sheets import SheetRow
+from course.gradebook.records import read_timestamp
 from tests.course.small_course import NAME, make
 
 ZONE = ZoneInfo("Europe/Berlin")
@@ -82,9 +84,9 @@ def _moodle_name(text: str) -> str:
     return re.sub(r"""[&<>"`|':\\/]""", "", text.replace("_", " "))
 
 
-def sheet(kind: str) -> Sheet:
+def sheet(kind: str) -> list[SheetRow]:
     """What Moodle's grading worksheet or Canvas's export says."""
-    rows = [
+    return [
         SheetRow(
             number=str(4000 + int(person.id[2:])) if kind == "moodle" else person.lms_user_id,
             student_id=None if kind == "moodle" else person.id,
@@ -94,7 +96,6 @@ def sheet(kind: str) -> Sheet:
         )
         for person in CLASS
     ]
-    return Sheet(kind, tuple(rows))
 
 
 def _moodle(folder: str, blind: bool = False, known: bool = True, form: str = "NFC") -> Download:
@@ -110,7 +111,7 @@ def _moodle(folder: str, blind: bool = False, known: bool = True, form: str = "N
         if number % 4 == 0 and folder.endswith("/"):
             files.append((f"{start}file{folder}{NAME} (1).ipynb", page(person)))
     unclear = set() if known else {one.id for one in CLASS} if blind else DOUBLED
-    return Download(files, Options(sheet=sheet("moodle") if known else None), unclear, known)
+    return Download(files, Options(sheet=sheet("moodle") if known else ()), unclear, known)
 
 
 def _canvas(known: bool = True) -> Download:
@@ -123,7 +124,7 @@ def _canvas(known: bool = True) -> Download:
             files.append((f"{start}_text.html", b"<p>see my mail"))
         else:
             files.append((f"{start}_{number}_{NAME}{'-1' * (number % 2)}.ipynb", page(person)))
-    return Download(files, Options(sheet=sheet("canvas") if known else None), set(), known)
+    return Download(files, Options(sheet=sheet("canvas") if known else ()), set(), known)
 
 
 def _brightspace(between: str, zone: ZoneInfo | None = ZONE) -> Download:
@@ -194,13 +195,48 @@ def _ours(form: str, by: Callable[[Person], str] = lambda person: person.id) -> 
     return Download(files, Options(), set(), False)
 
 
-def zipped(files: list[tuple[str, bytes]]) -> bytes:
+def zipped(files: Sequence[tuple[str | zipfile.ZipInfo, bytes]]) -> bytes:
     """A zip file; its entries have the time of the download."""
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files:
-            archive.writestr(zipfile.ZipInfo(name, (2026, 11, 21, 9, 0, 0)), content)
+            info = zipfile.ZipInfo(name, (2026, 11, 21, 9, 0, 0)) if isinstance(name, str) else name
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
     return made.getvalue()
+
+
+def unpacked(folder: Path, files: Sequence[tuple[str, bytes]]) -> Path:
+    """The files in a folder."""
+    for name, content in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def collected(course, source, name=NAME, dry_run=False, **options):
+    """The exit code, the lines, and the content of each hand-in.
+
+    source: a folder or a file, or what is in a zip file: its bytes, or names and contents.
+    """
+    if not isinstance(source, Path):
+        archive = course.root.parent / "download.zip"
+        archive.write_bytes(source if isinstance(source, bytes) else zipped(source))
+        source = archive
+    said = []
+    code = collect.collect(course, name, source, Options(**options), dry_run, said.append)
+    return code, "\n".join(said), stored(course)
+
+
+def stored(course, name=NAME):
+    """Student -> the content of the hand-in."""
+    return {one: course.hand_in(name, one).read_bytes() for one in course.students(name)}
+
+
+def time_of(course, student):
+    """The known time of a hand-in."""
+    time, warning = read_timestamp(course.hand_in(NAME, student).parent)
+    assert not warning
+    return time
 
 
 def _own_zips(download: Download) -> Download:

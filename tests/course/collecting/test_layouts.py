@@ -4,18 +4,19 @@ import re
 
 import pytest
 
-from course.collecting import collect, layouts, recognition
+from course.collecting import layouts, recognition
 from course.collecting.hand_in_files import files_in
-from course.gradebook.records import read_timestamp
 from tests.course.collecting.layouts import (
     CLASS,
     DOWNLOADS,
     TEXT,
+    collected,
     handed_in,
     in_utc,
     list_of_students,
     page,
-    zipped,
+    time_of,
+    unpacked,
 )
 from tests.course.small_course import NAME, copied
 
@@ -27,12 +28,6 @@ def course(tmp_path):
     return copied(list_of_students, tmp_path / "c")
 
 
-def collected(course, source, options, dry_run=False):
-    said = []
-    code = collect.collect(course, NAME, source, options, dry_run, said.append)
-    return code, "\n".join(said)
-
-
 def counts(said):
     """The counts of each state, and of all files."""
     (line,) = re.findall(rf"^{NAME}: (.*); (\d+) files?$", said, re.M)
@@ -40,39 +35,29 @@ def counts(said):
     return states, int(line[1])
 
 
-def unpacked(folder, files):
-    for name, content in files:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
-
-
 @pytest.mark.parametrize("name", DOWNLOADS)
 def test_30_people_with_difficult_names_get_their_own_hand_in(course, tmp_path, name):
-    download = DOWNLOADS[name]()
-    source = tmp_path / "d.zip"
-    source.write_bytes(zipped(download.files))
-    code, said = collected(course, source, download.options, dry_run=True)
+    files, options, unclear, times = DOWNLOADS[name]()
+    code, said, _ = collected(course, files, dry_run=True, **options._asdict())
     assert not course.room("submitted").exists()
     assert not (course.root / "to-sort-out").exists()
     assert said.endswith("Nothing was written: --dry-run")
     assert code == 1, "Tom's text is to be sorted out"
-    clear = [one for one in CLASS if one != TEXT and one.id not in download.unclear]
-    code, said = collected(course, source, download.options)
+    clear = [one for one in CLASS if one != TEXT and one.id not in unclear]
+    code, said, got = collected(course, files, **options._asdict())
     assert code == 1
-    assert course.students(NAME) == [one.id for one in clear]
+    assert got == {one.id: page(one) for one in clear}
     for person in clear:
-        assert course.hand_in(NAME, person.id).read_bytes() == page(person)
-        time, _ = read_timestamp(course.hand_in(NAME, person.id).parent)
-        assert time == (in_utc(handed_in(person)) if download.times else None)
+        assert time_of(course, person.id) == (in_utc(handed_in(person)) if times else None)
     states, total = counts(said)
-    with files_in(source) as files:
-        assert sum(states.values()) == total == len(files)
+    with files_in(tmp_path / "download.zip") as found:
+        assert sum(states.values()) == total == len(found)
     assert states["new"] == len(clear)
     assert f"On the list: 30 = {len(clear)} with a hand-in" in said
-    assert ("has no time" in said) == (bool(clear) and not download.times)
-    code, said = collected(course, source, download.options)
+    timeless = f"  Each of {len(clear)} hand-ins has no time, so it is not late, whenever it came"
+    assert (timeless in said) == (bool(clear) and not times)
+    folder = unpacked(tmp_path / "the same in a folder", files)
+    code, said, _ = collected(course, folder, **options._asdict())
     assert counts(said)[0]["unchanged"] >= len(clear)
     assert counts(said)[0]["new"] == counts(said)[0]["newer"] == 0
 

@@ -392,9 +392,10 @@ def test_the_gradebook_is_backed_up_before_each_run(tmp_path, database):
         assert "ada" not in listed.stdout.split()
 
 
-def test_the_last_backups_are_kept(tmp_path):
+def test_the_last_backups_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(backups, "KEPT", 3)
     course = make(tmp_path / "c")
-    copies = [backups.back_up(course, kept=3) for _ in range(5)]
+    copies = [backups.back_up(course) for _ in range(5)]
     assert sorted((course.root / "backups").iterdir()) == sorted(copies)[2:]
 
 

@@ -83,22 +83,10 @@ def test_word_vectors_are_those_that_traces_give(model, tokenizer):
         )
 
 
-def test_saved_files_give_the_same_model_and_others_are_rejected(model, tokenizer):
-    files = hand_over(model, tokenizer, Clock(1.0))
-    again, words = opened(files)
-    assert masked_bits(again, words, ["a b ab " * 9]) == masked_bits(
-        model, tokenizer, ["a b ab " * 9]
-    )
-    for wrong, said in (
-        ((model, tokenizer), "gives; got tuple"),
-        (files | {"more": b""}, "'more'"),
-        (files | {"vocab.txt": "text"}, "are bytes"),
-        (files | {"model.safetensors": b"\x80\x04."}, "cannot be read"),
-        (files | {"model.safetensors": bytes(51 * 2**20)}, "may have 50 MB"),
-        (files | {"config.json": b"[]"}, "config.json"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            opened(wrong)
+def test_saved_files_give_the_same_model(model, tokenizer):
+    again, words = opened(hand_over(model, tokenizer, Clock(1.0)))
+    text = ["a b ab " * 9]
+    assert masked_bits(again, words, text) == masked_bits(model, tokenizer, text)
     model.mlm_head.bias.data[3] = math.nan
     with pytest.raises(ValueError, match="not finite"):
         opened(hand_over(model, tokenizer, Clock(1.0)))
@@ -122,6 +110,12 @@ def overlapping(files):
 
 
 HOSTILE_FILES = {  # what is done to the files, and the error's text
+    "no files": (lambda f: tuple(f), "gives; got tuple"),
+    "one more": (lambda f: f | {"more": b""}, "'more'"),
+    "a text": (lambda f: f | {"vocab.txt": "text"}, "are bytes"),
+    "a pickle": (lambda f: f | {"model.safetensors": b"\x80\x04."}, "cannot be read"),
+    "51 MB": (lambda f: f | {"model.safetensors": bytes(51 * 2**20)}, "may have 50 MB"),
+    "a list as configuration": (lambda f: f | {"config.json": b"[]"}, "config.json"),
     "300 layers": (lambda f: config(f, num_hidden_layers=300), "n_layers may be at most 12"),
     "13 layers": (lambda f: config(f, num_hidden_layers=13), "n_layers may be at most 12"),
     "768 heads": (
