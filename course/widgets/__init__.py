@@ -7,8 +7,8 @@
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
 - attention and the Transformer: `scaling.py`, `positions.py`, `drawn_transformers.py`,
   `decodings.py`
-- heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (for
-  a text that you type)
+- heads of a model: `head_galleries.py` (all, sorted), `head_explorers.py` (for a text that you
+  type)
 - BERT: `emblems.py` (at a glance, with a lecture's numbers), `drawn_berts.py` (all of it, box by
   box), `parameter_calculators.py`, `token_paths.py` (with `way_maps.py`), `masking.py`
 - pre-training: `training_curves.py`; `fill_masks.py`: a model's words for the masks of a text
@@ -55,7 +55,6 @@ __all__ = [
     "flipbook_grid",
     "follow_token",
     "head_explorer",
-    "head_flipbook",
     "head_gallery",
     "live_curves",
     "masking_rolls",
