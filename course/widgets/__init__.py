@@ -22,13 +22,12 @@ from course.widgets.emblems import emblem
 from course.widgets.fill_masks import fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
-from course.widgets.head_flipbooks import head_flipbook
 from course.widgets.head_galleries import head_gallery
 from course.widgets.masking import masking_rolls
 from course.widgets.merge_races import merge_race
 from course.widgets.merge_steppers import merge_stepper
 from course.widgets.parameter_calculators import parameter_calculator
-from course.widgets.playgrounds import TokenizerPlayground, tokenizer_playground
+from course.widgets.playgrounds import tokenizer_playground
 from course.widgets.positions import position_explorer
 from course.widgets.scaling import softmax_scaling, softmax_temperature
 from course.widgets.sources import show_source
@@ -42,7 +41,6 @@ __all__ = [
     "Sliders",
     "TextBox",
     "TokenPath",
-    "TokenizerPlayground",
     "beam_flipbook",
     "before_you_start",
     "blank",
