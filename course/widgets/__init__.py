@@ -7,8 +7,8 @@
 - tokenizers: `merge_steppers.py`, `merge_races.py` (on `merge_choices.py`), `playgrounds.py`
 - attention and the Transformer: `scaling.py`, `positions.py`, `drawn_transformers.py`,
   `decodings.py`
-- heads of a model: `head_flipbooks.py`, `head_galleries.py` (all, sorted), `head_explorers.py` (for
-  a text that you type)
+- heads of a model: `head_galleries.py` (all, sorted), `head_explorers.py` (for a text that you
+  type)
 - BERT: `emblems.py` (at a glance, with a lecture's numbers), `drawn_berts.py` (all of it, box by
   box), `parameter_calculators.py`, `token_paths.py` (with `way_maps.py`), `masking.py`
 - pre-training: `training_curves.py`; `fill_masks.py`: a model's words for the masks of a text
@@ -22,13 +22,12 @@ from course.widgets.emblems import emblem
 from course.widgets.fill_masks import fill_mask_explorer
 from course.widgets.flipbooks import flipbook, flipbook_grid
 from course.widgets.head_explorers import head_explorer
-from course.widgets.head_flipbooks import head_flipbook
 from course.widgets.head_galleries import head_gallery
 from course.widgets.masking import masking_rolls
 from course.widgets.merge_races import merge_race
 from course.widgets.merge_steppers import merge_stepper
 from course.widgets.parameter_calculators import parameter_calculator
-from course.widgets.playgrounds import TokenizerPlayground, tokenizer_playground
+from course.widgets.playgrounds import tokenizer_playground
 from course.widgets.positions import position_explorer
 from course.widgets.scaling import softmax_scaling, softmax_temperature
 from course.widgets.sources import show_source
@@ -42,7 +41,6 @@ __all__ = [
     "Sliders",
     "TextBox",
     "TokenPath",
-    "TokenizerPlayground",
     "beam_flipbook",
     "before_you_start",
     "blank",
@@ -55,7 +53,6 @@ __all__ = [
     "flipbook_grid",
     "follow_token",
     "head_explorer",
-    "head_flipbook",
     "head_gallery",
     "live_curves",
     "masking_rolls",

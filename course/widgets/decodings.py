@@ -24,16 +24,12 @@ def decoding_flipbook(
     cross_attention: Tensor,
     probabilities: Tensor,
     symbols: Sequence[str],
-    *,
-    title: str = "The decoder writes",
-    alt: str | None = None,
 ) -> Frame:
     """One page per step: the source coloured by cross-attention, and the most likely next symbols.
 
     source: L symbols that the encoder read; written: T symbols in the order of writing;
     cross_attention: [T, L], the decoder's attention before it wrote each, rows sum to 1;
-    probabilities: [T, V] of the next symbol; symbols: the V symbols; alt: the view in words, by
-    default generated.
+    probabilities: [T, V] of the next symbol; symbols: the V symbols.
 
     Raises ValueError if the tensors and the symbols do not fit each other.
     """
@@ -55,23 +51,16 @@ def decoding_flipbook(
     return flipbook(
         pages,
         labels,
-        title=title,
-        alt=alt
-        or (
-            f"One page for each of {len(written)} written symbols: the source "
-            f"“{''.join(source)}” coloured by how much the decoder looks at each symbol, what is "
-            f"written so far, and the {CHOICES} likeliest next symbols. {'. '.join(labels)}."
-        ),
+        title="The decoder writes",
+        alt=f"One page for each of {len(written)} written symbols: the source "
+        f"“{''.join(source)}” coloured by how much the decoder looks at each symbol, what is "
+        f"written so far, and the {CHOICES} likeliest next symbols. {'. '.join(labels)}.",
         css=read_asset("decodings.css", __package__),
     )
 
 
 def beam_flipbook(
-    beam: Beam,
-    decode: Callable[[Sequence[int]], str],
-    *,
-    title: str = "Beam search",
-    alt: str | None = None,
+    beam: Beam, decode: Callable[[Sequence[int]], str], *, title: str = "Beam search"
 ) -> Frame:
     """One page per step: the hypotheses in the beam, most likely first.
 
@@ -91,11 +80,8 @@ def beam_flipbook(
         pages,
         labels,
         title=title,
-        alt=alt
-        or (
-            f"One page for each of {len(pages)} steps: a table of the texts that are kept, with "
-            f"their probability and a bar. {'. '.join(labels)}."
-        ),
+        alt=f"One page for each of {len(pages)} steps: a table of the texts that are kept, with "
+        f"their probability and a bar. {'. '.join(labels)}.",
         css=read_asset("decodings.css", __package__),
     )
 

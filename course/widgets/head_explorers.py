@@ -11,7 +11,7 @@ from bertlab.model.bert import Bert
 from bertlab.model.heads import BertForPreTraining
 from bertlab.tokenizers.tokenizer import Tokenizer
 from bertlab.viz import Frame, head_maps
-from bertlab.viz.head_choosers import CAN_HIDE, TITLE
+from bertlab.viz.head_choosers import CAN_HIDE
 from course.widgets.text_boxes import TextBox, sendable
 
 
@@ -23,15 +23,11 @@ def head_explorer(
     *,
     layer: int = 0,
     head: int = 0,
-    on_enter: bool = False,
-    title: str = TITLE,
-    alt: str | None = None,
 ) -> TextBox:
     """A text box, and below it the heat map of any head of the model, as in `head_maps`.
 
     text: the initial text; pair: a second text, with its own box; layer and head: those shown
-    first, from 0; on_enter: run only when Enter is pressed, for a model that takes longer than a
-    tenth of a second; alt: the first map in words. Your choices are kept while you type.
+    first, from 0. Your choices are kept while you type.
 
     Raises ValueError as `trace` and `head_maps` for the first text; for a later one, the error's
     message is shown.
@@ -46,17 +42,8 @@ def head_explorer(
         traced = trace(model, tokenizer, *typed)
         if set(traced.tokens) <= set(CAN_HIDE):
             raise ValueError("head_explorer: text must hold at least one word; it is empty")
-        words = alt if typed == texts else None  # they describe the first text
-        return head_maps(
-            traced.attentions,
-            traced.tokens,
-            layer=layer,
-            head=head,
-            title=title,
-            alt=words,
-            key=key,
-        )
+        return head_maps(traced.attentions, traced.tokens, layer=layer, head=head, key=key)
 
     draw(*texts)  # raises errors instead of showing them
     labels = ("Type here",) if pair is None else ("First text", "Second text")
-    return TextBox(draw, texts, labels, on_enter, refusal="No map.", live=("pieces", "attention"))
+    return TextBox(draw, texts, labels, refusal="No map.", live=("pieces", "attention"))

@@ -5,7 +5,6 @@ another order and show one of them large; it needs no kernel.
 """
 
 import base64
-import html
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ from bertlab.viz.head_choosers import (
     map_facts,
 )
 
+TITLE = "All heads"
 SHADES = 64  # colours of a small map: more are not visible, and the page would be larger
 ROOTS_SHOWN = (
     '<p class="note">Small maps: the colour follows the square root of the probability, so that '
@@ -63,15 +63,12 @@ def head_gallery(
     tokens: Sequence[str],
     *,
     by: str = "layer",
-    title: str = "All heads",
-    alt: str | None = None,
 ) -> Frame:
     """All heads as small heat maps, named layer.head, sorted by a pattern; one is shown large.
 
     attentions: one tensor per layer, [1, H, L, L] or [H, L, L], rows sum to 1; tokens: L strings,
     at least 2; by: the initial order, "layer", "entropy" (lowest first), "distance" (lowest first),
-    "previous", "next", "itself" or "separator" (highest first); the page offers all of them. alt:
-    the gallery in words, by default generated.
+    "previous", "next", "itself" or "separator" (highest first); the page offers all of them.
 
     Below each head is its score, a mean over the queries of this text
     (`bertlab.interpretability.patterns`), and above all of them the score of a head with uniform
@@ -101,15 +98,15 @@ def head_gallery(
     }
     first = int(sort_heads(scores[by], ORDERS[by].highest_first)[0])
     return frame(
-        f"<h1>{html.escape(title)}</h1>{_controls(scores, by)}"
+        f"<h1>{TITLE}</h1>{_controls(scores, by)}"
         f'<p class="caption" aria-live="polite">{_caption(by, chance[by])}</p>'
         f'<div class="two"><div><ol class="gallery" style="--columns:{min(n_heads, 12)}">'
         f"{_gallery(layers, scores[by], by)}</ol>{legend('v', '0 %', '100 %')}{ROOTS_SHOWN}</div>"
         f'<section aria-label="One head, large"><h2 class="which">Head {first // n_heads}.'
         f"{first % n_heads}</h2>{heat_table(layers.flatten(0, 1)[first], tokens)}"
         '<p class="reading" aria-live="polite"></p></section></div>',
-        title=title,
-        alt=alt or _words(layers, tokens, scores[by], by),
+        title=TITLE,
+        alt=_words(layers, tokens, scores[by], by),
         css=read_asset("controls.css")
         + read_asset("heat_table.css")
         + read_asset("head_gallery.css", __package__)

@@ -24,14 +24,13 @@ def masking_rolls(
     tokenizer: Tokenizer,
     *,
     title: str = "Random masks",
-    alt: str | None = None,
 ) -> Frame:
     """Flip through random masks: what the model reads and, below it, what it must guess.
 
     ids: [L] or [1, L], the true text; rolls: for each way of masking its rolls, such as
     `[mask_tokens(ids, masking, generator) for _ in range(20)]`, the same number for each;
-    tokenizer: of the ids; alt: the pages in words, by default generated. Below the tokens is the
-    number of chosen ones, in this roll and in all up to it.
+    tokenizer: of the ids. Below the tokens is the number of chosen ones, in this roll and in all
+    up to it.
 
     Raises ValueError if there is no roll, if the ways have different numbers of them, or if a
     roll does not fit the text.
@@ -66,12 +65,9 @@ def masking_rolls(
         row_name="Masking",
         column_name="Roll",
         title=title,
-        alt=alt
-        or (
-            f"{total} rolls for each of {len(rolls)} ways of masking ({', '.join(rolls)}). Each "
-            "page shows the tokens that the model reads, below them the words that it must guess, "
-            f"and how many became {MASK}, a random word or stayed unchanged. First page: {first}."
-        ),
+        alt=f"{total} rolls for each of {len(rolls)} ways of masking ({', '.join(rolls)}). Each "
+        "page shows the tokens that the model reads, below them the words that it must guess, "
+        f"and how many became {MASK}, a random word or stayed unchanged. First page: {first}.",
         css=read_asset("masking.css", __package__),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import log
 
-from bertlab.tokenizers.bpe import TieBreak, count_pairs, merge_pair
+from bertlab.tokenizers.bpe import count_pairs, merge_pair
 from bertlab.tokenizers.wordpiece import (
     SCORES,
     count_joins,
@@ -53,9 +53,7 @@ class State:
         return sum(count * log(count / total) for count in self.pieces.values())
 
 
-def run(
-    words: Mapping[Symbols, int], criterion: str, steps: int, tie_break: TieBreak = "lowest-id"
-) -> list[State]:
+def run(words: Mapping[Symbols, int], criterion: str, steps: int) -> list[State]:
     """The states after 0, 1, ... `steps` merges; fewer if nothing is left to join.
 
     The library's own training chooses the merges; the scores are counted again each time.
@@ -63,13 +61,14 @@ def run(
     >>> [state.next_pair for state in run({("m", "##e", "##n"): 1}, "ratio", 2)]
     [('m', '##e'), ('me', '##n'), None]
     """
-    vocab, merges = _learn(words, criterion, steps + 1, tie_break)
-    sign = 1 if tie_break == "lowest-id" else -1
+    vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
+    size = len(vocab) + steps + 1
+    vocab, merges, *_ = learn_pieces(words, vocab, size, criterion=criterion)
     states: list[State] = []
     for step, next_pair in enumerate([*merges, None][: steps + 1]):
         scores = sorted(
             score_pairs(words, criterion).items(),
-            key=lambda item: (-item[1].value, *(sign * vocab[piece] for piece in item[0])),
+            key=lambda item: (-item[1].value, *(vocab[piece] for piece in item[0])),
         )
         before = states[-1] if states else None
         pieces = count_symbols(words)
@@ -96,12 +95,3 @@ def score_pairs(words: Mapping[Symbols, int], criterion: str) -> dict[Pair, Scor
         value = SCORES[criterion](times, pieces[a], pieces[b], pieces.total(), made, a == b)
         scores[pair] = Score(n_ab, pieces[a], pieces[b], value)
     return scores
-
-
-def _learn(
-    words: Mapping[Symbols, int], criterion: str, merges: int, tie_break: TieBreak
-) -> tuple[dict[str, int], list[Pair]]:
-    """Learn at least this many merges, unless nothing is left; ids are `WordPiece.train`'s."""
-    vocab = {piece: id for id, piece in enumerate(first_alphabet(words))}
-    size = len(vocab) + merges
-    return learn_pieces(words, vocab, size, criterion=criterion, tie_break=tie_break)[:2]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from bertlab.tokenizers.bpe import TieBreak
 from bertlab.tokenizers.wordpiece import first_pieces, glue
 from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import flipbook
@@ -32,15 +31,11 @@ def merge_race(
     steps: int = 12,
     *,
     criteria: Sequence[str] = ("frequency", "ratio"),
-    tie_break: TieBreak = "lowest-id",
-    title: str = "The same words, merged by different criteria",
-    alt: str | None = None,
 ) -> Frame:
     """Let each criterion choose WordPiece's merges for the same words; one step per page.
 
     word_counts: word -> how often it occurs; steps: pages after the first; criteria: some of
-    "frequency", "ratio" (also called "likelihood") and "gain", as in `WordPiece.train`, one column
-    each; tie_break: as there; alt: the steps in words, by default generated.
+    "frequency", "ratio" and "gain", as in `WordPiece.train`, one column each.
 
     A column shows the words in pieces, the best pairs with their counts (n_ab: how often a and b
     can be joined) and the value that its criterion compares, and the result: the corpus's number of
@@ -51,14 +46,13 @@ def merge_race(
     """
     if steps < 1:
         raise ValueError(f"merge_race: steps must be at least 1; got {steps}")
-    names = ["ratio" if name == "likelihood" else name for name in criteria]
-    if not names or len(set(names)) < len(names) or not set(names) <= set(RULES):
+    if not criteria or len(set(criteria)) < len(criteria) or not set(criteria) <= set(RULES):
         raise ValueError(
             f"merge_race: criteria must be a list of different names out of {', '.join(RULES)}; "
             f"got {criteria!r}"
         )
     words = cut_words("merge_race", word_counts, first_pieces)
-    columns = [run(words, name, steps, tie_break) for name in names]
+    columns = [run(words, name, steps) for name in criteria]
     # A criterion that has stopped keeps its state while the others continue.
     pages = [
         [column[min(step, len(column) - 1)] for column in columns]
@@ -72,8 +66,8 @@ def merge_race(
     return flipbook(
         [_page(step, states) for step, states in enumerate(pages)],
         labels,
-        title=title,
-        alt=alt or f"{' '.join(f'{label}.' for label in labels)} At the end {ends}.",
+        title="The same words, merged by different criteria",
+        alt=f"{' '.join(f'{label}.' for label in labels)} At the end {ends}.",
         css=read_asset("merge_stepper.css", __package__),
     )
 

@@ -22,13 +22,11 @@ def merge_stepper(
     merges: Sequence[Pair],
     *,
     title: str = "Byte pair encoding, merge by merge",
-    alt: str | None = None,
 ) -> Frame:
     """Step through `merges`: words in symbols, pair counts with ties, the vocabulary so far.
 
     word_counts: word -> how often it occurs (a word may also be a tuple of symbols, such as
-    ("c", "o", "s", "t</w>")); merges: pairs in the order learned; alt: the steps in words,
-    by default generated.
+    ("c", "o", "s", "t</w>")); merges: pairs in the order learned.
 
     Raises ValueError if there is no word, or if a merge joins a pair that does not occur.
     """
@@ -58,7 +56,7 @@ def merge_stepper(
         pages,
         labels,
         title=title,
-        alt=alt or f"{labels[0]}. " + " ".join(f"{label}." for label in labels[1:]),
+        alt=" ".join(f"{label}." for label in labels),
         css=read_asset("merge_stepper.css", __package__),
     )
 

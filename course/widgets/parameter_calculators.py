@@ -4,7 +4,6 @@ The formula is here once, as data. Python draws the first state from it, the pag
 with the same data, and a test compares it with `count_parameters`.
 """
 
-import html
 import json
 import math
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from bertlab.model.config import BertConfig
 from bertlab.viz.frames import Frame, frame, read_asset
 from course.widgets.flipbooks import bar, flipbook_style
 
+TITLE = "How many parameters?"
 PRESETS = ("tiny", "mini", "small", "medium", "base", "large")
 # Sizes that can be changed -> their names on the page.
 INPUTS = {
@@ -81,20 +81,13 @@ GROUPS = {
 }
 
 
-def parameter_calculator(
-    config: BertConfig | None = None,
-    *,
-    title: str = "How many parameters?",
-    alt: str | None = None,
-) -> Frame:
-    """A table of a BERT's parameters that is updated with the sizes you choose.
+def parameter_calculator() -> Frame:
+    """A table of BERT-base's parameters that is updated with the sizes you choose.
 
-    config: the sizes shown first, by default BERT-base; alt: the table in words, by default
-    generated. The page computes by itself, so it also works in an exported page, where it explains
-    impossible sizes.
+    The page computes by itself, so it also works in an exported page, where it explains impossible
+    sizes.
     """
-    config = BertConfig.base() if config is None else config
-    sizes = _sizes(config)
+    sizes = _sizes(BertConfig.base())
     numbers = count(sizes)
     summary = _summary(numbers)
     facts = {
@@ -106,11 +99,11 @@ def parameter_calculator(
         "bytes": BYTES,
     }
     return frame(
-        f"<h1>{html.escape(title)}</h1>{_controls(sizes)}"
+        f"<h1>{TITLE}</h1>{_controls(sizes)}"
         f'<p class="summary" aria-live="polite">{summary}</p>'
         f'<p class="problem" role="alert" hidden></p>{_table(sizes, numbers)}',
-        title=title,
-        alt=alt or _words(sizes, numbers, summary),
+        title=TITLE,
+        alt=_words(sizes, numbers, summary),
         css=flipbook_style() + read_asset("parameter_calculator.css", __package__),
         scripts=[
             f"const FACTS = {json.dumps(facts)};",
@@ -161,11 +154,9 @@ def _words(sizes: dict[str, int], numbers: dict[str, int], summary: str) -> str:
 
 
 def _controls(sizes: dict[str, int]) -> str:
-    chosen = [name for name in PRESETS if _sizes(getattr(BertConfig, name)()) == sizes]
     options = "".join(
-        f"<option{' selected' if name in chosen else ''}>{name}</option>" for name in PRESETS
+        f"<option{' selected' if name == 'base' else ''}>{name}</option>" for name in PRESETS
     )
-    own = "" if chosen else " selected"
     fields = "".join(
         f'<label>{label}<input type="number" id="{name}" min="1" max="{LARGEST}" '
         f'value="{sizes[name]}"></label>'
@@ -173,7 +164,7 @@ def _controls(sizes: dict[str, int]) -> str:
     )
     return (
         '<div class="sizes" role="group" aria-label="Sizes"><label>BERT-<select id="preset">'
-        f'{options}<option value=""{own}>your own</option></select></label>{fields}</div>'
+        f'{options}<option value="">your own</option></select></label>{fields}</div>'
     )
 
 
@@ -204,8 +195,4 @@ def _formula(part: Part, sizes: dict[str, int]) -> str:
     added = " + ".join(products)
     if not part.in_layers:
         return added
-    return (
-        f"{sizes['n_layers']:,} × ({added})"
-        if len(products) > 1
-        else (f"{sizes['n_layers']:,} × {added}")
-    )
+    return f"{sizes['n_layers']:,} × {f'({added})' if len(products) > 1 else added}"

@@ -9,12 +9,12 @@ import html
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Protocol
+from functools import partial
 
+from bertlab.tokenizers.tokenizer import Encoding, Tokenizer
 from bertlab.viz.frames import read_asset
 from bertlab.viz.text import Rendered
-from course.widgets.text_boxes import TextBox, sendable
+from course.widgets.text_boxes import TextBox
 
 LONGEST = 2_000  # characters; more pieces would be slow to draw and not readable
 UNKNOWN = ("[UNK]", "<unk>")
@@ -25,63 +25,7 @@ HINT = (
 )
 
 
-class Encoded(Protocol):
-    """A tokenizer's output for a text: three lists of the same length."""
-
-    @property
-    def ids(self) -> Sequence[int]:
-        """One id per token."""
-
-    @property
-    def tokens(self) -> Sequence[str]:
-        """The tokens as spelled in the vocabulary."""
-
-    @property
-    def offsets(self) -> Sequence[tuple[int, int]]:
-        """For each token the characters of the text that it covers, (start, end)."""
-
-
-class TextEncoder(Protocol):
-    """Anything that encodes like `bertlab.tokenizers`."""
-
-    def encode(self, text: str, *, add_special_tokens: bool = True) -> Encoded:
-        """Turn `text` into ids, tokens and offsets."""
-
-
-@dataclass(frozen=True, repr=False)
-class TokenizerPlayground:
-    """A text box and the pieces below it; made by `tokenizer_playground`."""
-
-    tokenizers: Mapping[str, TextEncoder]
-    text: str
-
-    def show(self, text: str) -> Rendered:
-        """Each tokenizer's pieces of `text`, as HTML and as plain text."""
-        shown = text[:LONGEST]
-        note = ""
-        if len(text) > LONGEST:
-            note = f"Only the first {LONGEST:,} of {len(text):,} characters are cut and counted."
-        rows = [_row(name, encoder, shown) for name, encoder in self.tokenizers.items()]
-        notes = "".join(f"<p>{sentence}</p>" for sentence in (note, HINT) if sentence)
-        style = read_asset("playground.css", __package__)
-        markup = (
-            f'<div class="bertlab-playground"><style>{style}</style>'
-            f'{"".join(row.html for row in rows)}<div class="notes">{notes}</div></div>'
-        )
-        plain = "\n".join([*(row.text for row in rows), *([note] if note else [])])
-        return Rendered(sendable(markup), sendable(plain))
-
-    def __repr__(self) -> str:
-        return repr(self.show(self.text))
-
-    def _ipython_display_(self) -> None:
-        box = TextBox(
-            self.show, (self.text,), ("Type here",), False, rows=3, live=("pieces", "vectors")
-        )
-        box._ipython_display_()
-
-
-def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> TokenizerPlayground:
+def tokenizer_playground(tokenizers: Mapping[str, Tokenizer], text: str) -> TextBox:
     """A text box, and below it the text as each of `tokenizers` cuts it.
 
     tokenizers: the name of each one, and the tokenizer itself, which must have
@@ -99,7 +43,23 @@ def tokenizer_playground(tokenizers: Mapping[str, TextEncoder], text: str) -> To
             )
     if not isinstance(text, str):
         raise ValueError(f"tokenizer_playground: text must be a string; got {type(text).__name__}")
-    return TokenizerPlayground(MappingProxyType(dict(tokenizers)), text)
+    show = partial(_show, dict(tokenizers))
+    return TextBox(show, (text,), ("Type here",), rows=3, live=("pieces", "vectors"))
+
+
+def _show(tokenizers: Mapping[str, Tokenizer], text: str) -> Rendered:
+    """Each tokenizer's pieces of the text, as HTML and as plain text."""
+    note = ""
+    if len(text) > LONGEST:
+        note = f"Only the first {LONGEST:,} of {len(text):,} characters are cut and counted."
+    rows = [_row(name, encoder, text[:LONGEST]) for name, encoder in tokenizers.items()]
+    notes = "".join(f"<p>{sentence}</p>" for sentence in (note, HINT) if sentence)
+    style = read_asset("playground.css", __package__)
+    markup = (
+        f'<div class="bertlab-playground"><style>{style}</style>'
+        f'{"".join(row.html for row in rows)}<div class="notes">{notes}</div></div>'
+    )
+    return Rendered(markup, "\n".join([*(row.text for row in rows), *([note] if note else [])]))
 
 
 @dataclass
@@ -118,7 +78,7 @@ class _Piece:
         return shares or empty
 
 
-def _row(name: str, encoder: TextEncoder, text: str) -> Rendered:
+def _row(name: str, encoder: Tokenizer, text: str) -> Rendered:
     """One tokenizer's result for the text, under its name."""
     try:
         encoding = encoder.encode(text, add_special_tokens=False)
@@ -135,7 +95,7 @@ def _row(name: str, encoder: TextEncoder, text: str) -> Rendered:
     return Rendered(_section(name, count, body), f"{name} ({count}): {tokens}".rstrip())
 
 
-def _group(encoding: Encoded) -> list[_Piece]:
+def _group(encoding: Encoding) -> list[_Piece]:
     """Each token is a piece; tokens that share characters form one piece.
 
     Byte-level BPE may cut one character into several tokens, which all cover it.

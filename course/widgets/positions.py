@@ -22,18 +22,12 @@ VECTOR_TOP, VECTOR_HEIGHT = 444, 90
 EDGE = 3  # between the chosen row and the band around it
 
 
-def position_explorer(
-    d_model: int = 64,
-    max_length: int = 64,
-    *,
-    title: str = "Sinusoidal positions",
-    alt: str | None = None,
-) -> Frame:
+def position_explorer(d_model: int = 64, max_length: int = 64) -> Frame:
     """The table of sinusoidal positions, with a slider that chooses a position.
 
-    d_model: size D of a vector; max_length: the number of positions, up to 256; alt: the view in
-    words, by default generated. A page shows the table [max_length, D] as colours, the
-    chosen position's vector, and its dot product with every position.
+    d_model: size D of a vector; max_length: the number of positions, up to 256. A page shows the
+    table [max_length, D] as colours, the chosen position's vector, and its dot product with every
+    position.
 
     Raises ValueError if there are not 2 to 256 positions, or if no such table exists.
 
@@ -50,15 +44,12 @@ def position_explorer(
     return flipbook(
         [_page(table, products, position) for position in range(max_length)],
         labels,
-        title=title,
-        alt=alt
-        or (
-            f"Three drawings. A heat map of {max_length} positions (rows) by {d_model} dimensions "
-            "(columns) with values from −1 to 1: waves, fast in the columns on the left and ever "
-            "slower to the right. Below it the vector of one position, sines and cosines. Beside "
-            "it that position's dot product with every position: a peak at the position itself "
-            f"that falls off alike on both sides. {labels[0]}. {labels[max_length // 2]}."
-        ),
+        title="Sinusoidal positions",
+        alt=f"Three drawings. A heat map of {max_length} positions (rows) by {d_model} dimensions "
+        "(columns) with values from −1 to 1: waves, fast in the columns on the left and ever "
+        "slower to the right. Below it the vector of one position, sines and cosines. Beside "
+        "it that position's dot product with every position: a peak at the position itself "
+        f"that falls off alike on both sides. {labels[0]}. {labels[max_length // 2]}.",
         css=read_asset("positions.css", __package__) + _table_as_background(table),
         start=min(10, max_length - 1),  # at position 0 all sines are 0
     )

@@ -19,13 +19,11 @@ def softmax_scaling(
     labels: Sequence[str] | None = None,
     *,
     d_attn: int = 64,
-    title: str = "Divide the scores, then softmax",
-    alt: str | None = None,
 ) -> Frame:
     """Scores divided by 1, 2, ... up to twice sqrt(d_attn), and the resulting weights.
 
     scores: one query's scores, one per key; labels: names of the keys; d_attn: size of the queries
-    and keys, whose square root is marked; alt: the pages in words, by default generated.
+    and keys, whose square root is marked.
 
     Raises ValueError if there are not at least two finite scores, if labels and scores differ in
     number, or if `d_attn` is below 1.
@@ -47,12 +45,9 @@ def softmax_scaling(
     return flipbook(
         pages,
         captions,
-        title=title,
-        alt=alt
-        or (
-            f"Bars of the scores {', '.join(f'{score:g}' for score in scores)} and of their "
-            f"softmax weights, for {len(pages)} divisors. {captions[0]}. {at_root}."
-        ),
+        title="Divide the scores, then softmax",
+        alt=f"Bars of the scores {', '.join(f'{score:g}' for score in scores)} and of their "
+        f"softmax weights, for {len(pages)} divisors. {captions[0]}. {at_root}.",
         css=read_asset("scaling.css", __package__),
         marks=[divisors.index(root)],
     )
@@ -63,7 +58,6 @@ def softmax_temperature(
     labels: Sequence[str] | None = None,
     *,
     title: str = "Temperature: from one winner to an even split",
-    alt: str | None = None,
 ) -> Frame:
     """Scores divided by temperatures from 0.1 to 10: the weights, and their entropy in bits.
 
@@ -89,11 +83,8 @@ def softmax_temperature(
         pages,
         captions,
         title=title,
-        alt=alt
-        or (
-            f"Bars of softmax weights and of their entropy for {len(pages)} temperatures. "
-            f"{captions[0]}. {captions[plain]}. {captions[-1]}."
-        ),
+        alt=f"Bars of softmax weights and of their entropy for {len(pages)} temperatures. "
+        f"{captions[0]}. {captions[plain]}. {captions[-1]}.",
         css=read_asset("scaling.css", __package__),
         marks=[plain],
         start=plain,

@@ -24,7 +24,7 @@ class TextBox:
     show: Callable[..., Rendered | Frame]  # of the texts
     texts: tuple[str, ...]
     labels: tuple[str, ...]
-    on_enter: bool
+    on_enter: bool = False
     rows: int = 1
     refusal: str = "No answer."
     live: tuple[str, ...] = ()  # stations of `course.live` that can answer without a kernel

@@ -16,7 +16,7 @@ from bertlab.viz.frames import Frame, read_asset
 from course.widgets.flipbooks import bar, flipbook
 from course.widgets.way_maps import principal_components, way_map
 
-ATTENDED_SHOWN = 5
+ATTENDED_SHOWN, WORDS_SHOWN = 5, 5
 COSINE = "cosine with each word's row in the embedding table"
 PROBABILITY = "probability by the MLM head, which was trained for the last layer only (logit lens)"
 
@@ -60,16 +60,13 @@ def follow_token(
     tokenizer: Tokenizer,
     text: str,
     token: str | int,
-    *,
-    pair: str | None = None,
-    neighbours: int = 5,
 ) -> TokenPath:
     """Run the model in evaluation mode and record one token's vectors.
 
-    token: as written by the tokenizer, or its position if it occurs more than once; pair: a second
-    text; neighbours: the number of words shown after each step. With a `Bert` these are the rows
-    of the embedding table with the highest cosine; with a `BertForPreTraining`, the predictions of
-    its MLM head, which was trained only for the last layer (logit lens).
+    token: as written by the tokenizer, or its position if it occurs more than once. The words
+    after each step are, with a `Bert`, the rows of the embedding table with the highest cosine;
+    with a `BertForPreTraining`, the predictions of its MLM head, which was trained only for the
+    last layer (logit lens).
 
     Raises ValueError if the text has no such token or several, if model and tokenizer do not
     belong together, or if the text is too long.
@@ -86,25 +83,19 @@ def follow_token(
             f"follow_token: tokenizer must have as many words as the model has embeddings, "
             f"{bert.config.vocab_size:,}; got {len(tokenizer.vocab):,}; do they belong together?"
         )
-    if not 1 <= neighbours <= bert.config.vocab_size:
-        raise ValueError(
-            f"follow_token: neighbours must be 1 to {bert.config.vocab_size:,}; got {neighbours}"
-        )
-    encoding = tokenizer.encode(text, pair)
+    encoding = tokenizer.encode(text)
     place = _find(encoding.tokens, token)
-    device = bert.embeddings.token.weight.device
-    ids = torch.tensor([encoding.ids], device=device)  # [1, L]
-    segment_ids = torch.tensor([encoding.segment_ids], device=device)
+    ids = torch.tensor([encoding.ids], device=bert.embeddings.token.weight.device)  # [1, L]
     was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            steps = tuple(_steps(bert, ids, segment_ids, place))
+            steps = tuple(_steps(bert, ids, place))
             scores, measure = _score_words(model, torch.stack([s.vectors[place] for s in steps]))
     finally:
         model.train(was_training)
     word_of = {id: word for word, id in tokenizer.vocab.items()}
-    best = scores.topk(neighbours, dim=-1)  # of [S, N_V]
+    best = scores.topk(WORDS_SHOWN, dim=-1)  # of [S, N_V]
     words = tuple(
         [(word_of[id], value) for id, value in zip(ids, values, strict=True)]
         for ids, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -117,20 +108,14 @@ def token_path(
     tokenizer: Tokenizer,
     text: str,
     token: str | int,
-    *,
-    pair: str | None = None,
-    neighbours: int = 5,
-    title: str | None = None,
-    alt: str | None = None,
 ) -> Frame:
     """Flip through a model, half a layer per page, and watch how one token's vector changes.
 
     A page shows the path so far in the two directions in which the vector moves most (principal
     components), its cosine with its start, the tokens it attended to most (mean of all heads) and
-    the words nearest to it. Arguments and errors as in `follow_token`; alt: the pages in words, by
-    default generated.
+    the words nearest to it. Arguments and errors as in `follow_token`.
     """
-    path = follow_token(model, tokenizer, text, token, pair=pair, neighbours=neighbours)
+    path = follow_token(model, tokenizer, text, token)
     places, shares = principal_components(path.vectors)  # [S, 2]
     stops = ["start", *(name for layer in range(len(path.steps) // 2) for name in ("", f"{layer}"))]
     cosines = path.cosines
@@ -147,21 +132,18 @@ def token_path(
     return flipbook(
         pages,
         labels,
-        title=title or f"The path of “{path.token}” through {len(path.steps) // 2} layers",
-        alt=alt
-        or (
-            f"{len(pages)} pages follow the token {path.token} of: {' '.join(path.tokens)}. Each "
-            "has a map of the way that its vector takes, a bar for the cosine with the first "
-            f"vector, and lists of tokens attended to and of nearest words. First page: "
-            f"{labels[0]}. Last page: {labels[-1]}."
-        ),
+        title=f"The path of “{path.token}” through {len(path.steps) // 2} layers",
+        alt=f"{len(pages)} pages follow the token {path.token} of: {' '.join(path.tokens)}. Each "
+        "has a map of the way that its vector takes, a bar for the cosine with the first "
+        f"vector, and lists of tokens attended to and of nearest words. First page: "
+        f"{labels[0]}. Last page: {labels[-1]}.",
         css=read_asset("token_path.css", __package__),
     )
 
 
-def _steps(bert: Bert, ids: Tensor, segment_ids: Tensor, place: int) -> Iterator[TokenStep]:
+def _steps(bert: Bert, ids: Tensor, place: int) -> Iterator[TokenStep]:
     """`Bert.forward` with `EncoderLayer.forward` inlined, to stop halfway in each layer."""
-    x = bert.embeddings(ids, segment_ids)  # [1, L, D]
+    x = bert.embeddings(ids)  # [1, L, D]
     yield TokenStep("embeddings", x[0], None)
     for number, layer in enumerate(bert.layers):
         attended, probabilities = layer.attention(

@@ -31,7 +31,7 @@ NOT_OURS = re.compile(
 CENTRE = "e => (e.scrollIntoView({block: 'center'}), e.getBoundingClientRect().top)"
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # to look at after a run; git ignores them
 
-# Two views, two flipbooks and a picture: the displays of a lecture, in five short cells.
+# Displays of a lecture in short cells: two views and a flipbook.
 SMALL_PAGE = [
     """
 import torch
@@ -45,8 +45,6 @@ attentions = [torch.rand(1, 3, 5, 5, generator=generator).softmax(-1) for _ in r
     "viz.head_view(attentions, tokens)",
     "viz.head_view(attentions, tokens, layer=1, heads=[2])",
     'widgets.merge_stepper({"cost": 2, "best": 2, "men": 1}, [("s", "t"), ("m", "e")])',
-    "widgets.head_flipbook(attentions, tokens)",
-    "viz.attention_heatmap(attentions[0][0, 0], tokens)",
 ]
 
 
@@ -58,12 +56,6 @@ def notebook_of(*sources):
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-
-
-@pytest.fixture(scope="session")
-def small_page():
-    """A notebook that has not run yet."""
-    return notebook_of(*SMALL_PAGE)
 
 
 def export(notebook, path, kind=HTMLExporter, **options):

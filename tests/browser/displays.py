@@ -37,7 +37,6 @@ def displays():
         "neuron view": viz.neuron_view(read),
         "head maps": viz.head_maps(list(many), read.tokens),
         "head gallery": widgets.head_gallery(list(many), read.tokens, by="previous"),
-        "head flipbook": widgets.head_flipbook(read.attentions, read.tokens),
         "picture flipbook": widgets.flipbook([picture, picture], ["one", "two"], title="Pictures"),
         "merge stepper": widgets.merge_stepper(words, [("e", "s"), ("es", "t")]),
         "merge race": widgets.merge_race(words, 3),

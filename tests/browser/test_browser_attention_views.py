@@ -13,7 +13,7 @@ from bertlab.model.config import BertConfig
 from bertlab.model.transformer import Transformer, TransformerConfig
 from bertlab.tokenizers.wordpiece import WordPiece
 from tests.browser.accessibility import serious_violations
-from tests.browser.conftest import SMALL_PAGE, notebook_of, put_on_theme, wait_for_height
+from tests.browser.conftest import put_on_theme, wait_for_height
 from tests.small_models import random_weights
 
 pytestmark = pytest.mark.browser
@@ -411,12 +411,3 @@ def test_a_saved_view_opens_alone(tab, traced, tmp_path):
     path = viz.head_view(traced.attentions, traced.tokens, heads=[1]).save(tmp_path / "view.html")
     tab.page.goto(path.as_uri())
     assert_drawn(tab.page.locator("#attention line"), traced.attentions[0][1])
-
-
-def test_jupyterlab_shows_the_model_view(tab, lab):
-    lab.run(tab.page, "views", notebook_of(SMALL_PAGE[0], "viz.model_view(attentions, tokens)"))
-    view = tab.frame("Model view")
-    view.get_by_role("button", name="Layer 1, head 2").click()
-    generator = torch.Generator().manual_seed(1)
-    attentions = [torch.rand(1, 3, 5, 5, generator=generator).softmax(-1) for _ in range(2)]
-    assert_drawn(view.locator(".attn-line-group line"), attentions[1][0, 2])

@@ -9,14 +9,17 @@ from playwright.sync_api import expect
 from bertlab.viz.frames import frame
 from course.feedback import memory
 from course.publishing.notebooks import PROOF, normal_form
-from tests.browser.conftest import notebook_of, visible_lines
+from tests.browser.conftest import SMALL_PAGE, notebook_of, visible_lines
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_small_page_draws_everything_on_the_first_run(tab, lab, small_page):
-    lab.run(tab.page, "small", small_page)
+@pytest.mark.parametrize("notebook_7", [False, True])
+def test_a_small_page_draws_everything_on_the_first_run(tab, lab, notebook_7):
+    lab.run(tab.page, f"small-{notebook_7}", notebook_of(*SMALL_PAGE), notebook_7=notebook_7)
+    if notebook_7:
+        tab.errors.clear()  # it misses settings of JupyterLab's while it starts
     assert visible_lines(tab.in_sight("Head view")) == 3 * 5 * 5
     assert visible_lines(tab.in_sight("Head view", 1)) == 5 * 5
 
@@ -94,8 +97,8 @@ def test_a_memory_that_cannot_be_written_is_said_once_and_checks_go_on(tab, lab)
     expect(row).to_contain_text("✓ passes")
 
 
-def test_menus_that_need_an_exchange_are_not_on_ones_own_machine(tab, lab, small_page):
-    nbformat.write(small_page, lab.folder / "menus.ipynb")
+def test_menus_that_need_an_exchange_are_not_on_ones_own_machine(tab, lab):
+    nbformat.write(notebook_of("1"), lab.folder / "menus.ipynb")
     lab.open(tab.page, "menus.ipynb")
     expect(tab.page.get_by_role("menuitem", name="Kernel", exact=True)).to_be_visible()
     expect(tab.page.get_by_role("menuitem", name="Nbgrader", exact=True)).to_have_count(0)
@@ -138,10 +141,3 @@ def test_a_proof_is_one_line_that_opens_and_what_goes_further_is_folded(tab, lab
     expect(tab.page.locator(".jp-Cell", has_text="'further'")).to_be_hidden()
     tab.page.get_by_text(PROOF).click()
     expect(proof).to_be_visible()
-
-
-def test_notebook_7_draws_the_same_lines(tab, lab, small_page):
-    lab.run(tab.page, "seven", small_page, notebook_7=True)
-    tab.errors.clear()  # Notebook 7 misses settings of JupyterLab's while it starts
-    assert visible_lines(tab.in_sight("Head view")) == 3 * 5 * 5
-    assert visible_lines(tab.in_sight("Head view", 1)) == 5 * 5

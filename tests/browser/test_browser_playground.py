@@ -61,20 +61,6 @@ def cut_off(page):
     )
 
 
-def check_typing(page):
-    """Typing changes the pieces of all rows; the focus stays in the box."""
-    expect(rows(page)).to_have_text(["a cat", "a cat"])
-    box = page.get_by_label("Type here")
-    assert box.input_value() == "a cat"
-    box.click()
-    page.keyboard.press("End")
-    page.keyboard.type("s 你")
-    expect(rows(page)).to_have_text(["a cats 你", "a cats 你3 tokens"])
-    expect(box).to_be_focused()
-    head = page.locator(".bertlab-playground .head")
-    expect(head).to_have_text(["Letters 6 tokens, 2.00 per word", "Bytes 10 tokens, 3.33 per word"])
-
-
 def choose_theme(page, name):
     """Choose a theme from the menu; the notebook is redrawn."""
     page.get_by_role("menuitem", name="Settings", exact=True).click()
@@ -85,9 +71,22 @@ def choose_theme(page, name):
     page.locator("#jupyterlab-splash").wait_for(state="detached")
 
 
-def test_typed_text_is_tokenized_at_once_in_jupyterlab(tab, lab, notebook):
-    lab.run(tab.page, "playground", notebook)
-    check_typing(tab.page)
+@pytest.mark.parametrize("notebook_7", [False, True])
+def test_typing_changes_the_pieces_of_all_rows_and_the_focus_stays(tab, lab, notebook, notebook_7):
+    page = tab.page
+    lab.run(page, f"playground-{notebook_7}", notebook, notebook_7=notebook_7)
+    if notebook_7:
+        tab.errors.clear()  # it misses settings of JupyterLab's while it starts
+    expect(rows(page)).to_have_text(["a cat", "a cat"])
+    box = page.get_by_label("Type here")
+    assert box.input_value() == "a cat"
+    box.click()
+    page.keyboard.press("End")
+    page.keyboard.type("s 你")
+    expect(rows(page)).to_have_text(["a cats 你", "a cats 你3 tokens"])
+    expect(box).to_be_focused()
+    head = page.locator(".bertlab-playground .head")
+    expect(head).to_have_text(["Letters 6 tokens, 2.00 per word", "Bytes 10 tokens, 3.33 per word"])
 
 
 def test_mouse_and_keys_show_the_details_of_a_piece(tab, lab, notebook):
@@ -151,12 +150,6 @@ def test_a_right_to_left_word_keeps_its_order(tab, lab, notebook):
     others = lefts[:3] + lefts[7:]
     assert others == sorted(others)
     assert max(lefts[:3]) < min(hebrew) < max(hebrew) < min(lefts[7:])
-
-
-def test_typed_text_is_tokenized_at_once_in_notebook_7(tab, lab, notebook):
-    lab.run(tab.page, "playground-seven", notebook, notebook_7=True)
-    tab.errors.clear()  # Notebook 7 misses settings of JupyterLab's while it starts
-    check_typing(tab.page)
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,19 @@ widgets.blank("tokens", 191 / 100)
 RIGHT = "✓ You said 2; it is 1.91."
 
 
-@pytest.fixture
 def turns():
     """A question with choices, a blank, a slider; not run yet."""
     notebook = notebook_of(TURNS, "widgets.sliders(squares, n=(1, 9, 3))")
     notebook.cells.insert(0, nbformat.v4.new_markdown_cell(CHOICES, id="choices"))
     return notebook
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """The address of the turns, run and exported."""
+    notebook = turns()
+    NotebookClient(notebook, timeout=600, store_widget_state=False).execute()
+    return export(notebook, tmp_path_factory.mktemp("exported") / "turns.html").as_uri()
 
 
 def choose(page):
@@ -88,8 +95,8 @@ def test_a_blank_reads_an_answer_as_people_write_it(tab, tmp_path, label, answer
     assert {text: words for text, words in told.items() if said not in words} == {}
 
 
-def test_a_reader_answers_in_jupyterlab(tab, lab, turns, keep_screenshot):
-    lab.run(tab.page, "turns", turns)
+def test_a_reader_answers_in_jupyterlab(tab, lab, keep_screenshot):
+    lab.run(tab.page, "turns", turns())
     choose(tab.page)
     frame = tab.page.frame_locator(".bertlab-frame iframe")
     box, said = frame.get_by_label("tokens"), frame.get_by_role("status")
@@ -117,9 +124,8 @@ def test_a_reader_answers_in_jupyterlab(tab, lab, turns, keep_screenshot):
     expect(box).to_have_value("2")
 
 
-def test_an_exported_page_folds_the_answers_and_shows_the_first_picture(tab, turns, tmp_path):
-    NotebookClient(turns, timeout=600, store_widget_state=False).execute()
-    tab.page.goto(export(turns, tmp_path / "turns.html").as_uri())
+def test_an_exported_page_folds_the_answers_and_shows_the_first_picture(tab, exported):
+    tab.page.goto(exported)
     choose(tab.page)
     frame = tab.page.frame_locator(".bertlab-frame iframe")
     expect(frame.get_by_role("status")).to_have_text("Type your answer and press Enter.")
@@ -135,11 +141,10 @@ def test_an_exported_page_folds_the_answers_and_shows_the_first_picture(tab, tur
     expect(tab.page.locator(".jp-OutputArea td")).to_have_text(["0", "1", "4"])
 
 
-def test_where_storage_is_refused_a_blank_answers_and_forgets(tab, turns, tmp_path):
-    NotebookClient(turns, timeout=600, store_widget_state=False).execute()
+def test_where_storage_is_refused_a_blank_answers_and_forgets(tab, exported):
     refuse = "Object.defineProperty(window, 'localStorage', {get() { throw Error('refused'); }})"
     tab.page.add_init_script(refuse)
-    tab.page.goto(export(turns, tmp_path / "turns.html").as_uri())
+    tab.page.goto(exported)
     frame = tab.page.frame_locator(".bertlab-frame iframe")
     for typed, answer in (("3", "✗ 3 is too high"), ("2", RIGHT)):
         frame.get_by_label("tokens").fill(typed)
@@ -150,12 +155,10 @@ def test_where_storage_is_refused_a_blank_answers_and_forgets(tab, turns, tmp_pa
     expect(frame.get_by_label("tokens")).to_have_value("")
 
 
-def test_two_tabs_keep_what_was_typed_last_and_neither_loses_its_own(tab, turns, tmp_path):
-    NotebookClient(turns, timeout=600, store_widget_state=False).execute()
-    address = export(turns, tmp_path / "turns.html").as_uri()
+def test_two_tabs_keep_what_was_typed_last_and_neither_loses_its_own(tab, exported):
     other = tab.page.context.new_page()
     for page, typed in ((tab.page, "3"), (other, "2")):
-        page.goto(address)
+        page.goto(exported)
         box = page.frame_locator(".bertlab-frame iframe").get_by_label("tokens")
         box.fill(typed)
         box.press("Enter")

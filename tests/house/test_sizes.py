@@ -30,7 +30,6 @@ LONG = {
     "course.widgets.emblems._row": "six parts of a picture, a few lines each",
     "course.widgets.head_galleries.head_gallery": "a picture, drawn from top to bottom",
     "course.widgets.masking.masking_rolls": "a widget, its parts and what they do",
-    "course.widgets.token_paths.follow_token": "a widget, its parts and what they do",
     "course.widgets.training_curves.training_curves": "a picture, drawn from top to bottom",
     "bertlab.finetuning.sentence_objectives.train_pairs": "a training loop with its checks",
     "bertlab.tokenizers.fast.learn_by_count": "one loop, whose helper shares its queue",

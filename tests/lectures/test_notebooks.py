@@ -94,7 +94,7 @@ def test_a_lecture_says_how_long_it_takes(path):
 
 ATTENTION = re.compile(  # views that show where a head looks
     r"(?:viz\.(?:attention_heads|attention_heatmap|head_view|model_view|neuron_view)"
-    r"|widgets\.(?:head_explorer|head_flipbook|head_gallery|token_path))\("
+    r"|widgets\.(?:head_explorer|head_gallery|token_path))\("
     r"|attention(?:.|\n(?!\n))*viz\.heatmap\("  # of the same cell
 )
 

@@ -4,23 +4,19 @@ import ast
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 
 from course.publishing.notebooks import core
 from course.widgets import emblem
 from course.widgets.emblems import LARGE, PARTS, SMALL, WIDEST
 from tests.conftest import ROOT, read_page
+from tests.course.widgets.conftest import soup
 
 LECTURES = sorted(ROOT.glob("lectures/*.ipynb"))
 
 
-def drawn(*arguments, **named):
-    return BeautifulSoup(emblem(*arguments, **named).page, "html.parser")
-
-
 @pytest.mark.parametrize("lit", PARTS)
 def test_one_part_is_enlarged_and_has_the_values(lit):
-    page = drawn(lit, ["a", "<b>", "c"], ["0.1", "two\nlines", ""], note="So & so.")
+    page = soup(emblem(lit, ["a", "<b>", "c"], ["0.1", "two\nlines", ""], note="So & so."))
     groups = page.select("g[transform]")
     assert [group.select_one(".label").text for group in groups] == [
         label for label, _ in PARTS.values()
@@ -36,28 +32,14 @@ def test_one_part_is_enlarged_and_has_the_values(lit):
 
 def test_lines_are_as_wide_as_the_shares_and_the_words_say_them():
     shares = [0.5, 0.3, 0.2]
-    page = drawn("attention", ["animal", "street", "it"], shares, at=0)
-    wide = [float(line["stroke-width"]) for line in page.select(".lit .line")]
-    assert wide == pytest.approx([share * WIDEST for share in shares], abs=0.06)
     shown = emblem("attention", ["animal", "street", "it"], shares, at=0, note="It looks.")
+    wide = [float(line["stroke-width"]) for line in soup(shown).select(".lit .line")]
+    assert wide == pytest.approx([share * WIDEST for share in shares], abs=0.06)
     assert shown.title == "BERT, its attention enlarged and with the lecture's numbers"
     assert emblem("attention").title == "BERT, its attention enlarged"
     assert shown.alt.startswith(
         "Values of animal: animal 0.50, street 0.30, it 0.20. It looks. From below: the text as"
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("head",), r"lit must be one of tokens, vectors.*'head'"),
-        (("tokens", ["a"]), "tokens must be 2 to 7 strings; got 1"),
-        (("tokens", ["a", "b"], [1.0]), "values must be 2, one per token; got 1"),
-    ],
-)
-def test_wrong_calls(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        emblem(*arguments)
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)

@@ -1,10 +1,8 @@
-"""Flipbooks, and the flipbook of all heads."""
-
-import torch
+"""Flipbooks with one slider and with two."""
 
 from bertlab.viz import Picture, lines, table
-from course.widgets import flipbook, flipbook_grid, head_flipbook
-from tests.course.widgets.conftest import pages_of, rows_of, soup
+from course.widgets import flipbook, flipbook_grid
+from tests.course.widgets.conftest import pages_of, soup
 
 
 def test_the_first_page_is_there_before_any_script_runs():
@@ -37,14 +35,6 @@ def test_a_grid_lays_its_pages_row_by_row():
     assert [page["data-label"] for page in pages_of(shown)][3:] == ["1, x", "1, y", "1, z"]
     sliders = soup(shown).find_all("input")
     assert [slider["max"] for slider in sliders] == ["1", "2"]
-
-
-def test_the_head_flipbook_has_every_head_in_percent():
-    heads = torch.eye(2), torch.tensor([[0.254, 0.746], [1.0, 0.0]])
-    pages = pages_of(head_flipbook([head.expand(3, 2, 2) for head in heads], ["<a>", "b"]))
-    assert len(pages) == 6
-    assert pages[4]["data-label"] == "layer 1, head 1"
-    assert rows_of(pages[4]) == [["", "<a>", "b"], ["<a>", "25", "75"], ["b", "100", "0"]]
 
 
 def test_a_flipbook_opens_at_the_given_page():

@@ -51,11 +51,10 @@ def test_frames_of_one_box_share_what_is_chosen_and_no_other(model, tokenizer):
 
 
 def test_a_pair_has_two_boxes(page, model, tokenizer):
-    explorer = head_explorer(model, tokenizer, "The cat", "my dogs", on_enter=True)
+    explorer = head_explorer(model, tokenizer, "The cat", "my dogs")
     explorer._ipython_display_()
     boxes = [(box.description, box.value) for box in page.boxes]
     assert boxes == [("First text", "The cat"), ("Second text", "my dogs")]
-    assert not any(box.continuous_update for box in page.boxes)
     page.boxes[1].value = "two mats"
     page.boxes[0].value = "The dog"
     expected = trace(model, tokenizer, "The dog", "two mats").tokens
@@ -77,9 +76,3 @@ def test_an_invalid_text_is_explained_and_the_box_still_works(page, model, token
         assert words in repr(told)
     box.value = "the mat"
     assert facts_of(page.updates[-1])["tokens"][1:3] == ["the", "mat"]
-
-
-def test_custom_words_are_for_the_first_text_only(model, tokenizer):
-    explorer = head_explorer(model, tokenizer, "the cat", alt="A cat looks")
-    assert repr(explorer) == "What each head attends to. A cat looks"
-    assert "A heat map of" in repr(explorer.answer("the dogs"))

@@ -15,8 +15,8 @@ ALL_FATES = Masked(torch.tensor([2, 4, 6, 9, 8, 3]), ASKED)  # masked, replaced,
 NOTHING = Masked(TEXT, torch.zeros(6, dtype=torch.bool))
 
 
-def shown(rolls, **options):
-    return masking_rolls(TEXT, rolls, TOKENIZER, **options)
+def shown(rolls):
+    return masking_rolls(TEXT, rolls, TOKENIZER)
 
 
 def test_each_token_shows_its_input_its_word_and_its_case():
@@ -54,7 +54,6 @@ def test_the_alt_text_describes_the_first_page():
     told = shown({"by hand": [ALL_FATES, NOTHING]}).alt
     assert "First page: hans becomes [MASK], <b> becomes boy, girl stays." in told
     assert "First page: no token is chosen." in shown({"by hand": [NOTHING]}).alt
-    assert shown({"by hand": [ALL_FATES]}, alt="Masks.").alt == "Masks."
 
 
 def test_rolls_of_the_library_fit_with_and_without_a_batch_dimension():

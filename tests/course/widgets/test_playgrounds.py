@@ -146,7 +146,7 @@ def test_white_space_and_control_characters_are_visible_and_surrogates_sent():
     assert kinds == ["blank", "newline", "tab"]
     assert shown.get_text() == "a \n\t␀␡"
     assert shown.select_one(".piece")["data-tip"].startswith("a␣↵⇥␀␡   id 1")
-    shown = tokenizer_playground({"letters": Letters()}, "").show("a\ud83d")
+    shown = tokenizer_playground({"letters": Letters()}, "").answer("a\ud83d")
     assert "\N{REPLACEMENT CHARACTER}" in shown.html
     shown.html.encode("utf-8")
     shown.text.encode("utf-8")
@@ -182,16 +182,6 @@ def test_tokens_are_counted_in_all_and_per_word():
         assert soup.select_one(".text")["aria-label"] == f"letters: {count}"
 
 
-def test_as_plain_text_each_row_lists_its_tokens(reference):
-    playground = tokenizer_playground({"letters": Letters(), "bytes": reference}, "a cat")
-    assert repr(playground).splitlines() == [
-        "letters (4 tokens, 2.00 per word): a | c | a | t",
-        "bytes (3 tokens, 1.50 per word): a | Ġ | cat",
-    ]
-    spaced = tokenizer_playground({"fake": Fake(("a \n", 1, (0, 3)))}, "a \n")
-    assert repr(spaced) == "fake (1 token, 1.00 per word): a␣↵"
-
-
 def test_a_text_that_cannot_be_encoded_shows_why_only_in_its_row():
     two = tokenizer_playground({"letters": Letters(), "fake": Fake(("w", 1, (0, 1)))}, "a")
     shown = two.show("w?")
@@ -209,15 +199,3 @@ def test_only_the_first_characters_of_a_long_text_are_tokenized():
     assert note in playground.show("a" * 2_001).text
     assert playground.show("a" * 2_001).html.count('class="piece') == 2_000
     assert "Only the first" not in playground.show("a" * 2_000).html
-
-
-def test_typing_draws_the_pieces_again(page):
-    playground = tokenizer_playground({"letters": Letters()}, "a cat")
-    playground._ipython_display_()
-    _, (first, _), (no_kernel, _) = page.shown
-    assert first == playground.show("a cat")
-    assert 'value="a cat"' in no_kernel.html
-    (box,) = page.boxes
-    assert box.continuous_update
-    box.value = "a cats"
-    assert page.updates == [playground.show("a cats")]

@@ -13,6 +13,7 @@ from course.widgets import (
     before_you_start,
     blank,
     drawn_bert,
+    emblem,
     fill_mask_explorer,
     flipbook,
     flipbook_grid,
@@ -46,8 +47,8 @@ GRID = {"row_name": "Layer", "column_name": "Head", **BOOK}
 MOVED = Masked(TEXT + (torch.arange(6) == 4), NOTHING.predict)
 
 
-def path(token=1, text="the cat saw the other cat", tokenizer=TOKENIZER, model=MODEL, **options):
-    return lambda: follow_token(model, tokenizer, text, token, **options)
+def path(token=1, text="the cat saw the other cat", tokenizer=TOKENIZER, model=MODEL):
+    return lambda: follow_token(model, tokenizer, text, token)
 
 
 def race(**arguments):
@@ -61,6 +62,9 @@ def race(**arguments):
         (lambda: decoded(cross=CROSS[:, :2]), "decoding_flipbook: attention must"),
         (lambda: beam_flipbook(Beam([], []), str), "at least one step"),
         (lambda: drawn_bert("atten"), r"lit must be None or one of embeddings, layer.*'atten'"),
+        (lambda: emblem("head"), r"lit must be one of tokens, vectors.*'head'"),
+        (lambda: emblem("tokens", ["a"]), "tokens must be 2 to 7 strings; got 1"),
+        (lambda: emblem("tokens", ["a", "b"], [1.0]), "values must be 2, one per token; got 1"),
         (lambda: before_you_start("04"), "such as '04_attention'"),
         (lambda: before_you_start("01_words_to_subwords"), "fewer"),
         (lambda: fill_mask_explorer(GUESSING, TOKENIZER, "[MASK]", top=0), "top must be from 1 to"),
@@ -95,7 +99,6 @@ def race(**arguments):
         (race(criteria=["gain", "gain"]), r"different names .*got \['gain', 'gain'\]"),
         (race(criteria=[]), r"criteria must be a list .*; got \[\]"),
         (race(criteria="gain"), "criteria must be a list .*; got 'gain'"),
-        (race(tie_break="first"), 'tie_break must be "lowest-id" or "highest-id"; got \'first\''),
         (lambda: merge_stepper({}, []), "at least one word"),
         (
             lambda: merge_stepper({"cost": 1}, [("s", "t"), ("s", "t")]),
@@ -123,7 +126,6 @@ def race(**arguments):
         (path(-1), "position from 0 to 7; got -1"),
         (path(tokenizer=OTHER), r"tokenizer must have as many words.*got \d+; do they"),
         (path(model=torch.nn.Linear(2, 2)), "model must be a Bert.*got Linear"),
-        (path(neighbours=0), "neighbours must be 1 to .*got 0"),
         (path(text="the " * 40), "at most max_length=16 tokens"),
         (lambda: training_curves([]), "must hold rows of metrics"),
         (lambda: training_curves({}), "must hold rows of metrics"),

@@ -36,11 +36,11 @@ def model_for(tokenizer, kind=Bert, **changes):
 @pytest.mark.parametrize("causal", [False, True])
 def test_whole_layers_are_the_hidden_states_of_the_model(tokenizer, causal):
     model = model_for(tokenizer, causal=causal)
-    path = follow_token(model, tokenizer, TEXT, "saw", pair="the dog")
-    encoding = tokenizer.encode(TEXT, "the dog")
-    reads = torch.tensor([encoding.ids]), torch.tensor([encoding.segment_ids])
+    path = follow_token(model, tokenizer, TEXT, "saw")
+    encoding = tokenizer.encode(TEXT)
+    ids = torch.tensor([encoding.ids])
     with torch.no_grad():
-        output = model(*reads, output_attentions=True, output_hidden_states=True)
+        output = model(ids, output_attentions=True, output_hidden_states=True)
     assert (path.tokens, path.token) == (encoding.tokens, "saw")
     for step, states in zip(path.steps[::2], output.hidden_states, strict=True):
         torch.testing.assert_close(step.vectors, states[0])
@@ -81,11 +81,11 @@ def test_the_mode_of_the_model_is_restored_and_dropout_is_off(tokenizer):
 
 def test_nearest_words_of_a_bert_are_rows_of_its_table_by_cosine(tokenizer):
     model = model_for(tokenizer)
-    path = follow_token(model, tokenizer, TEXT, "saw", neighbours=4)
+    path = follow_token(model, tokenizer, TEXT, "saw")
     table = model.embeddings.token.weight.detach().numpy()
     for vector, words in zip(path.vectors.numpy(), path.words, strict=True):
         cosines = table @ vector / np.linalg.norm(table, axis=1) / np.linalg.norm(vector)
-        best = np.argsort(-cosines)[:4]
+        best = np.argsort(-cosines)[:5]
         assert [tokenizer.vocab[word] for word, _ in words] == best.tolist()
         np.testing.assert_allclose([value for _, value in words], cosines[best], atol=1e-5)
     assert path.measure.startswith("cosine")
@@ -93,10 +93,10 @@ def test_nearest_words_of_a_bert_are_rows_of_its_table_by_cosine(tokenizer):
 
 def test_words_of_a_pre_training_model_are_predictions_of_its_head(tokenizer):
     model = model_for(tokenizer, BertForPreTraining)
-    path = follow_token(model, tokenizer, TEXT, "saw", neighbours=3)
+    path = follow_token(model, tokenizer, TEXT, "saw")
     with torch.no_grad():
         logits = model(torch.tensor([tokenizer.encode(TEXT).ids])).mlm_logits[0, path.place]
-    top = logits.softmax(dim=-1).topk(3)
+    top = logits.softmax(dim=-1).topk(5)
     assert [tokenizer.vocab[word] for word, _ in path.words[-1]] == top.indices.tolist()
     assert [value for _, value in path.words[-1]] == pytest.approx(top.values.tolist())
     assert "logit lens" in path.measure
