@@ -113,19 +113,19 @@ def two_cores(sizes: SimpleNamespace) -> Iterator[Contest]:
 
 
 def scores(sizes: SimpleNamespace) -> Iterator[Contest]:
-    """WordPiece by likelihood and by gain, against our own by frequency and `real-wordpiece`."""
+    """WordPiece by ratio and by gain, against our own by frequency and `real-wordpiece`."""
 
     def mine(criterion: str, size: int = sizes.vocabulary) -> Entry:
         return ours("WordPiece", size, criterion, criterion=criterion, min_frequency=2)
 
     for megabytes in sizes.scores:
-        goals = (("likelihood", 1 / 3), ("gain", 1 / 6))
+        goals = (("ratio", 1 / 3), ("gain", 1 / 6))
         rows = [Comparison(mine(score), mine("frequency"), goal) for score, goal in goals]
         title = f"WordPiece, {sizes.vocabulary:,}, {megabytes:g} MB"
         yield Contest(title, f"prose {megabytes:g} MB", rows)
     options = {"vocab_size": 1_000, "min_frequency": 2}
     real = peer("real-wordpiece", "train_real_wordpiece", "real_wordpiece", **options)
-    rows = [Comparison(mine("likelihood", 1_000), real, 50, same="share")]
+    rows = [Comparison(mine("ratio", 1_000), real, 50, same="share")]
     yield Contest(f"WordPiece, 1,000, {sizes.slow:g} MB", f"prose {sizes.slow:g} MB", rows)
 
 
@@ -183,7 +183,7 @@ def long_words(sizes: SimpleNamespace) -> Iterator[Contest]:
 def growth_of_words(sizes: SimpleNamespace) -> Iterator[tuple[str, str, Entry]]:
     """Our training on a text that is one word: title, corpus, entry."""
     entries = {"BPE": ours("BPE", 1_000), "byte BPE": ours("ByteBPE", 1_000)}
-    for criterion in ("frequency", "likelihood", "gain"):
+    for criterion in ("frequency", "ratio", "gain"):
         entries[f"WordPiece, {criterion}"] = ours("WordPiece", 1_000, criterion=criterion)
     for name, entry in entries.items():
         for kind in ALPHABETS:
@@ -316,7 +316,7 @@ def tables(
     against_peers = {
         "training": ("Training, one thread", training(sizes)),
         "cores": ("Training, two cores", two_cores(sizes)),
-        "scores": ("WordPiece by likelihood and by gain", scores(sizes)),
+        "scores": ("WordPiece by ratio and by gain", scores(sizes)),
         "minbpe": ("Training, against plain Python", plain_python(sizes, minbpe)),
         "encoding": ("Encoding, one thread", encoding(sizes, minbpe)),
         "long-words": ("Encoding one long word", long_words(sizes)),
@@ -447,7 +447,7 @@ def train_minbpe(texts: list[str], vocab_size: int, folder: str) -> Work:
 
 
 def train_real_wordpiece(texts: list[str], **options: Any) -> Work:
-    """`real-wordpiece`, which learns by likelihood, though not always the best pair."""
+    """`real-wordpiece`, which learns by ratio, though not always the best pair."""
     from real_wordpiece.trainer import RealWordPieceTrainer
     from tokenizers import models
 

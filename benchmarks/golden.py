@@ -47,7 +47,7 @@ TRAINED: dict[str, tuple[Any, int, dict[str, Any]]] = {
     "BPE, marked": (BPE, 1000, {"end_of_word": "</w>", "min_frequency": 2}),
     "byte BPE": (ByteBPE, 3000, {"special_tokens": ["<s>"], "processes": 2}),
     "WordPiece, gain": (WordPiece, 3000, {}),
-    "WordPiece, likelihood": (WordPiece, 1000, {"criterion": "likelihood", "min_frequency": 20}),
+    "WordPiece, likelihood": (WordPiece, 1000, {"criterion": "ratio", "min_frequency": 20}),
     "WordPiece, frequency": (WordPiece, 1000, {"criterion": "frequency"}),
     "WordPiece, cased": (WordPiece, 1000, {"lowercase": False}),
 }

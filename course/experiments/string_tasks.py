@@ -14,22 +14,11 @@ from string import ascii_lowercase
 from course.models.seq2seq.vocabulary import Pair, Vocabulary
 
 # fmt: off
-ONES = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-    "nineteen",
-]
-TENS = [
-    "", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-]
 MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 ]
-ONSETS = ["", "b", "br", "ch", "d", "f", "gl", "k", "l", "m", "str", "t"]
-CODAS = ["", "", "n", "r", "st"]
 # fmt: on
-VOWELS = "aeiou"
 
 
 @dataclass(frozen=True)
@@ -56,34 +45,6 @@ def dates(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0) -> Task:
         return Pair(generator.choice(date_spellings(date)), date.isoformat())
 
     return split_by_answer("dates", draw, n_train, n_held_out, seed)
-
-
-def number_words(
-    n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, largest: int = 999_999
-) -> Task:
-    """Numbers from English words to digits; short numbers are as likely as long ones."""
-
-    def draw(generator: random.Random) -> Pair:
-        digits = generator.randint(1, len(str(largest)))
-        number = generator.randint(0, min(largest, 10**digits - 1))
-        return Pair(number_in_words(number), str(number))
-
-    return split_by_answer("number words", draw, n_train, n_held_out, seed)
-
-
-def pig_latin(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 9) -> Task:
-    """English-like words to Pig Latin.
-
-    The words are made of random syllables, so that there are enough of them.
-    """
-
-    def draw(generator: random.Random) -> Pair:
-        word = ""
-        while len(word) < generator.randint(1, longest):
-            word += "".join(generator.choice(part) for part in (ONSETS, VOWELS, CODAS))
-        return Pair(word, to_pig_latin(word))
-
-    return split_by_answer("Pig Latin", draw, n_train, n_held_out, seed)
 
 
 def copy_at_distance(
@@ -179,40 +140,6 @@ def ordinal(number: int) -> str:
     """
     teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
-
-
-def number_in_words(number: int) -> str:
-    """British English, 0 to 999,999. Raises ValueError for any other number.
-
-    >>> number_in_words(342)
-    'three hundred and forty-two'
-    >>> number_in_words(20_013)
-    'twenty thousand and thirteen'
-    """
-    if not 0 <= number <= 999_999:
-        raise ValueError(f"number_in_words: number must be 0 to 999,999; got {number}")
-    if number < 20:
-        return ONES[number]
-    if number < 100:
-        return TENS[number // 10] + (f"-{ONES[number % 10]}" if number % 10 else "")
-    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
-    count, rest = divmod(number, size)
-    words = f"{number_in_words(count)} {name}"
-    if not rest:
-        return words
-    return f"{words} {'and ' if rest < 100 else ''}{number_in_words(rest)}"
-
-
-def to_pig_latin(word: str) -> str:
-    """The consonants before the first vowel move to the end, and "ay" follows.
-
-    A word that begins with a vowel, or has none, gets "way" or "ay".
-
-    >>> [to_pig_latin(word) for word in ("string", "latin", "eat")]
-    ['ingstray', 'atinlay', 'eatway']
-    """
-    first = next((i for i, letter in enumerate(word) if letter in VOWELS), len(word))
-    return word[first:] + word[:first] + ("ay" if first else "way")
 
 
 def random_letters(generator: random.Random, length: int, letters: str = ascii_lowercase) -> str:

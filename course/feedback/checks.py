@@ -9,6 +9,8 @@ import copy
 import html
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from inspect import Signature, signature
 from textwrap import fill
 from typing import Any, NoReturn
 
@@ -86,11 +88,41 @@ class Passed:
         return f'<div role="status" style="{style}">{html.escape(self.text)}{bar}{self.below}</div>'
 
 
+def checks_of(assignment: str) -> tuple[Callable[[], progress.Progress], Callable[..., Callable]]:
+    """The progress of an exercise, such as "ex04_attention", and the decorator of its checks.
+
+    `@task(3, "a vague hint", "a plain one")` is for a function that compares, and makes it the
+    check of the student's function of its name, in task 3. What it gets first is a check of the
+    kind that its first argument is annotated with; unless that fails, it passes at the end.
+    """
+
+    def task(number: int, *hints: str) -> Callable[[Callable], Callable]:
+        def declare(compare: Callable) -> Callable:
+            own = progress.Task(assignment, compare.__name__, number)
+            progress.declare(own)
+            first, *others = signature(compare).parameters.values()
+
+            @wraps(compare)
+            def checked(function: Callable, *arguments: Any) -> Passed:
+                check = first.annotation(own.name, function, hints, own)
+                compare(check, *arguments)
+                return check.passed()
+
+            students = first.replace(name="function", annotation=Callable)
+            shown = Signature([students, *others], return_annotation=Passed)
+            checked.__signature__ = shown  # type: ignore[attr-defined]
+            return checked
+
+        return declare
+
+    return partial(progress.progress_of, assignment), task
+
+
 class Check:
     """One task's check: `example`, `law` and `raises` test the answers, `passed` ends it.
 
     name: the student's function; hints: from vague to plain, one more is shown each time the check
-    fails.
+    fails; task: where it is in the course, None outside of assignments.
     """
 
     # The message when library code computes the answer, PyTorch's forbidden functions, and the
@@ -99,11 +131,16 @@ class Check:
     ready_made: tuple[str, ...] = ()
     changed = "work on a copy: list(...), dict(...) and set(...) make one"
 
-    def __init__(self, name: str, function: Callable, hints: Sequence[str] = ()) -> None:
-        self.name, self.function, self.hints = name, function, hints
+    def __init__(
+        self,
+        name: str,
+        function: Callable,
+        hints: Sequence[str] = (),
+        task: progress.Task | None = None,
+    ) -> None:
+        self.name, self.function, self.hints, self.task = name, function, hints, task
         self.checked: list[str] = []
         self.compared_so_far = 0
-        self.task = progress.checked_now()
         progress.begun(self.task)
         if self.task and name not in _failures:
             _failures[name] = memory.recall(*self.task[:2])["failures"]

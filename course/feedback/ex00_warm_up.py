@@ -1,25 +1,18 @@
 """Checks of exercise 0, the warm-up: a function, a repair, a test, a prediction."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import isfinite
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex00_warm_up")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex00_warm_up")
 
 
-@task("ex00_warm_up", 1)
-def token_ids(function: Callable) -> Passed:
+@task(1, "go through the tokens, one after the other", "vocab.get(token, other)")
+def token_ids(check: Check) -> None:
     """Ids instead of tokens; that of [UNK] for unknown tokens."""
-    check = Check(
-        "token_ids",
-        function,
-        hints=("go through the tokens, one after the other", "vocab.get(token, other)"),
-    )
     vocab = {"[UNK]": 5, "the": 7, "value": 3, "The": 0}
     check.example(
         ["value", "the"], vocab, gives=[3, 7], because="one id for each token, in their order"
@@ -35,17 +28,11 @@ def token_ids(function: Callable) -> Passed:
     )
     check.example([], vocab, gives=[], because="no tokens, no ids")
     check.done("known and unknown tokens, the id 0, no tokens")
-    return check.passed()
 
 
-@task("ex00_warm_up", 2)
-def shares(function: Callable) -> Passed:
+@task(2, "try the draft on [0.25, 0.25]", "divide by the sum itself, unless that is 0")
+def shares(check: Check) -> None:
     """Each number as a share of their sum."""
-    check = Check(
-        "shares",
-        function,
-        hints=("try the draft on [0.25, 0.25]", "divide by the sum itself, unless that is 0"),
-    )
     check.example([3, 1], gives=[0.75, 0.25], because="3 and 1 of 4")
     check.example(
         [0.25, 0.25], gives=[0.5, 0.5], because="shares sum to 1, also if the numbers sum to less"
@@ -54,7 +41,6 @@ def shares(function: Callable) -> Passed:
     check.example([0, 0], gives=[0.0, 0.0], because="if all numbers are 0, all shares are 0")
     check.example([], gives=[], because="no numbers, no shares")
     check.done("sums above and below 1, zeros, no numbers")
-    return check.passed()
 
 
 def draft(numbers: Sequence[float]) -> list[float]:
@@ -72,19 +58,14 @@ def not_all_zero(numbers: Sequence[float]) -> list[float]:
     return [number / sum(numbers) for number in numbers]
 
 
-@task("ex00_warm_up", 3)
-def examine_shares(function: Callable, own: Callable) -> Passed:
+@task(
+    3,
+    "one `assert` for each sentence of task 2",
+    "the draft is wrong if the numbers sum to less than 1; [0, 0] is an input, too",
+)
+def examine_shares(check: MutationCheck, own: Callable) -> None:
     """A test of `shares`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_shares",
-        function,
-        hints=(
-            "one `assert` for each sentence of task 2",
-            "the draft is wrong if the numbers sum to less than 1; [0, 0] is an input, too",
-        ),
-    )
-    check.needs("shares", 2, own, [1])
-    check.passes(own, "your own `shares`")
+    check.passes(own, "shares", 2, [1])
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_the_largest,
@@ -95,16 +76,13 @@ def examine_shares(function: Callable, own: Callable) -> Passed:
         not_all_zero, "a function that fails if all numbers are 0", "call it with such a list"
     )
     check.done("your own shares passes, three wrong ones do not")
-    return check.passed()
 
 
-@task("ex00_warm_up", 4)
-def predict_growth(function: Callable) -> Passed:
+@task(4, "write `return` and a number")
+def predict_growth(check: Check) -> None:
     """A number from 1 up, of the student's choice."""
-    check = Check("predict_growth", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     check.law(number, f"a prediction is a number; it returned {answer!r}")
     check.law(isfinite(answer) and answer >= 1, f"it must be 1 or more; it returned {answer!r}")
     check.done(f"you predict a factor of {answer:g}; now measure")
-    return check.passed()

@@ -1,17 +1,15 @@
 """Checks of exercise 1, byte pair encoding: one per task, by worked examples and laws."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from math import isfinite
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.trained import vocab_and_merges
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex01_bpe")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex01_bpe")
 
 ALPHABET = list("abcelmnostu")
 Symbols = tuple[str, ...]
@@ -27,17 +25,13 @@ AFTER_TWO_MERGES = {
 }
 
 
-@task("ex01_bpe", 1)
-def count_pairs(function: Callable) -> Passed:
+@task(
+    1,
+    "a pair counts as often as its word occurs, not once",
+    "itertools.pairwise(symbols) yields the neighbours",
+)
+def count_pairs(check: Check) -> None:
     """Occurrences of neighbouring symbols."""
-    check = Check(
-        "count_pairs",
-        function,
-        hints=(
-            "a pair counts as often as its word occurs, not once",
-            "itertools.pairwise(symbols) yields the neighbours",
-        ),
-    )
     men = ("m", "e", "n")
     check.example(
         {men: 1},
@@ -84,20 +78,15 @@ def count_pairs(function: Callable) -> Passed:
     )
     check.example({}, gives={}, because="no words, no pairs")
     check.done("a word of 1,000 symbols, no words at all")
-    return check.passed()
 
 
-@task("ex01_bpe", 2)
-def merge_pair(function: Callable) -> Passed:
+@task(
+    2,
+    "after joining two symbols, continue after both of them",
+    "walk with an index i: i += 2 after a merge, i += 1 otherwise",
+)
+def merge_pair(check: Check) -> None:
     """Join all occurrences of a pair."""
-    check = Check(
-        "merge_pair",
-        function,
-        hints=(
-            "after joining two symbols, continue after both of them",
-            "walk with an index i: i += 2 after a merge, i += 1 otherwise",
-        ),
-    )
     check.example(("m", "e", "n", "u"), ("m", "e"), gives=("me", "n", "u"))
     check.example(("c", "o", "s", "t"), ("s", "t"), gives=("c", "o", "st"), because="at the end")
     check.example(("b", "a", "b", "a"), ("b", "a"), gives=("ba", "ba"), because="every occurrence")
@@ -125,7 +114,6 @@ def merge_pair(function: Callable) -> Passed:
     check.law("".join(merged) == "".join(long), "the letters of the word must not change")
     check.law(merged == ("a", "bc") * 400, "a word of 1,200 symbols: not every pair was joined")
     check.done("a word of 1,200 symbols")
-    return check.passed()
 
 
 # (py3, 4) (py, 2) (33, 2) (me, 2): letters and digits side by side.
@@ -133,17 +121,13 @@ VERSIONS = {tuple(w): n for w, n in (("py3", 4), ("py", 2), ("33", 2), ("me", 2)
 CHARACTERS = {symbol: id for id, symbol in enumerate("3empy")}
 
 
-@task("ex01_bpe", 3)
-def train(function: Callable) -> Passed:
+@task(
+    3,
+    "count, omit pairs that may not be joined, choose, join everywhere; then count again",
+    "stop as soon as len(vocab) reaches vocab_size, or when no pair may be joined",
+)
+def train(check: Check) -> None:
     """The training loop, with two more rules."""
-    check = Check(
-        "train",
-        function,
-        hints=(
-            "count, omit pairs that may not be joined, choose, join everywhere; then count again",
-            "stop as soon as len(vocab) reaches vocab_size, or when no pair may be joined",
-        ),
-    )
     start = {symbol: id for id, symbol in enumerate(ALPHABET)}
     vocab, merges = vocab_and_merges(check, check.call(WORDS, start, 14, 1), ("s", "t"))
     check.law(
@@ -211,7 +195,6 @@ def train(function: Callable) -> Passed:
         f"a symbol that already exists keeps its id, and ids have no gaps; got {vocab}",
     )
     check.done("stopping at once, a symbol that already exists")
-    return check.passed()
 
 
 def _merges_are(check: Check, merges: list, wanted: list, where: str, why: str) -> None:
@@ -221,17 +204,13 @@ def _merges_are(check: Check, merges: list, wanted: list, where: str, why: str) 
     )
 
 
-@task("ex01_bpe", 4)
-def apply_merges(function: Callable) -> Passed:
+@task(
+    4,
+    "of the pairs in the word, the one with the lowest rank is joined first",
+    "ranks.get(pair, math.inf) ranks an unknown pair after all others",
+)
+def apply_merges(check: Check) -> None:
     """Cut a new word."""
-    check = Check(
-        "apply_merges",
-        function,
-        hints=(
-            "of the pairs in the word, the one with the lowest rank is joined first",
-            "ranks.get(pair, math.inf) ranks an unknown pair after all others",
-        ),
-    )
     ranks = {("s", "t"): 0, ("m", "e"): 1, ("me", "n"): 2}
     check.example(
         ("t", "e", "s", "t"),
@@ -265,7 +244,6 @@ def apply_merges(function: Callable) -> Passed:
     answer = check.call(tuple("me" * 300), ranks)
     check.law(answer == ("me",) * 300, "in a word of 600 symbols every m + e must be joined")
     check.done("a word of 600 symbols")
-    return check.passed()
 
 
 def draft(symbols: Symbols, ranks: Ranks) -> Symbols:
@@ -294,19 +272,14 @@ def _joined(symbols: Symbols, ranks: Ranks, choose: Callable, rounds: int = 1_00
     return symbols
 
 
-@task("ex01_bpe", 5)
-def examine_apply_merges(function: Callable, own: Callable) -> Passed:
+@task(
+    5,
+    "one `assert` for each sentence of task 4",
+    "in `abc` the pairs a b and b c overlap: try both orders of their ranks",
+)
+def examine_apply_merges(check: MutationCheck, own: Callable) -> None:
     """A test of `apply_merges`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_apply_merges",
-        function,
-        hints=(
-            "one `assert` for each sentence of task 4",
-            "in `abc` the pairs a b and b c overlap: try both orders of their ranks",
-        ),
-    )
-    check.needs("apply_merges", 4, own, ("a", "b"), {("a", "b"): 0})
-    check.passes(own, "your own `apply_merges`")
+    check.passes(own, "apply_merges", 4, ("a", "b"), {("a", "b"): 0})
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_the_highest,
@@ -315,7 +288,6 @@ def examine_apply_merges(function: Callable, own: Callable) -> Passed:
     )
     check.stops(only_once, "a function that joins one pair and stops", "some words take more")
     check.done("your own apply_merges passes, three wrong ones do not")
-    return check.passed()
 
 
 MERGES = [("s", "t"), ("m", "e"), ("me", "n")]
@@ -323,17 +295,13 @@ TOKENS = ["[UNK]", *ALPHABET, "st", "me", "men"]
 VOCAB = {token: id for id, token in enumerate(TOKENS)}
 
 
-@task("ex01_bpe", 6)
-def encode(function: Callable) -> Passed:
+@task(
+    6,
+    "split the text at white space, cut each word, look up each symbol",
+    "vocab.get(symbol, vocab['[UNK]']) falls back to the unknown token",
+)
+def encode(check: Check) -> None:
     """Text to ids."""
-    check = Check(
-        "encode",
-        function,
-        hints=(
-            "split the text at white space, cut each word, look up each symbol",
-            "vocab.get(symbol, vocab['[UNK]']) falls back to the unknown token",
-        ),
-    )
     check.example(
         "men best", VOCAB, MERGES, gives=[14, 2, 4, 12], because="men is 14; b e st are 2, 4, 12"
     )
@@ -362,20 +330,15 @@ def encode(function: Callable) -> Passed:
         "'camel' 500 times must give the ids 3, 1, 13, 5 (c a me l) 500 times",
     )
     check.done("500 words")
-    return check.passed()
 
 
-@task("ex01_bpe", 6)
-def decode(function: Callable) -> Passed:
+@task(
+    6,
+    "invert the vocabulary first: id -> token",
+    "{id: token for token, id in vocab.items()}",
+)
+def decode(check: Check) -> None:
     """Ids to text."""
-    check = Check(
-        "decode",
-        function,
-        hints=(
-            "invert the vocabulary first: id -> token",
-            "{id: token for token, id in vocab.items()}",
-        ),
-    )
     check.example(
         [14, 2, 4, 12],
         VOCAB,
@@ -408,23 +371,18 @@ def decode(function: Callable) -> Passed:
     check.done("ids that no token has, named by the error")
     check.example([13] * 500, VOCAB, gives=" ".join(["me"] * 500))
     check.done("500 ids")
-    return check.passed()
 
 
 BOTH = {"lower", "mark"}
 
 
-@task("ex01_bpe", 7)
-def start_words(function: Callable) -> Passed:
+@task(
+    7,
+    "begin with an empty Counter, and add each word's count to that of its symbols",
+    'test for each part separately: `if "lower" in parts`, `if "mark" in parts`',
+)
+def start_words(check: Check) -> None:
     """Words as symbols, lower-cased or not, marked or not."""
-    check = Check(
-        "start_words",
-        function,
-        hints=(
-            "begin with an empty Counter, and add each word's count to that of its symbols",
-            'test for each part separately: `if "lower" in parts`, `if "mark" in parts`',
-        ),
-    )
     check.example(
         {"The": 3, "the": 5},
         BOTH,
@@ -443,13 +401,11 @@ def start_words(function: Callable) -> Passed:
     check.example({"A": 2}, {"lower"}, gives={("a",): 2}, because="only lower")
     check.example({}, BOTH, gives={}, because="no words at all")
     check.done("both parts, each by itself, none; no words")
-    return check.passed()
 
 
-@task("ex01_bpe", 8)
-def predict_tokens(function: Callable) -> Passed:
+@task(8, "write `return` and a number")
+def predict_tokens(check: Check) -> None:
     """A number from 1 up, of the student's choice."""
-    check = Check("predict_tokens", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     check.law(number, f"a prediction is a number; it returned {answer!r}")
@@ -458,4 +414,3 @@ def predict_tokens(function: Callable) -> Passed:
         f"a word takes at least one token, so it must be 1 or more; it returned {answer!r}",
     )
     check.done(f"you predict {answer:g} tokens per word; now measure")
-    return check.passed()

@@ -1,29 +1,23 @@
 """Checks of exercise 2, bytes and WordPiece: one per task, by worked examples and laws."""
 
 from collections.abc import Callable
-from functools import partial
 
-from course.feedback.checks import Check, Passed, about
+from course.feedback.checks import Check, about, checks_of
 from course.feedback.differences import difference, short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.trained import vocab_and_merges
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex02_wordpiece")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex02_wordpiece")
 
 
-@task("ex02_wordpiece", 1)
-def to_bytes_hex(function: Callable) -> Passed:
+@task(
+    1,
+    'text.encode("utf-8") gives the bytes; iterating over them gives numbers, 0 to 255',
+    'f"{byte:02x}" writes a number with two hexadecimal digits',
+)
+def to_bytes_hex(check: Check) -> None:
     """A text as bytes."""
-    check = Check(
-        "to_bytes_hex",
-        function,
-        hints=(
-            'text.encode("utf-8") gives the bytes; iterating over them gives numbers, 0 to 255',
-            'f"{byte:02x}" writes a number with two hexadecimal digits',
-        ),
-    )
     best = ["62", "65", "73", "74"]
     check.example("best", gives=best, because="one byte per letter, each written as two digits")
     check.example(
@@ -37,20 +31,15 @@ def to_bytes_hex(function: Callable) -> Passed:
     check.done("characters of one, two, three and four bytes, a byte below 16, an empty text")
     check.example("né" * 500, gives=["6e", "c3", "a9"] * 500)
     check.done("1,500 bytes")
-    return check.passed()
 
 
-@task("ex02_wordpiece", 1)
-def from_bytes_hex(function: Callable) -> Passed:
+@task(
+    1,
+    "int(code, 16) is the number of a byte; bytes([98, 101]) makes bytes of numbers",
+    'decode all bytes at once: raw.decode("utf-8", errors="replace")',
+)
+def from_bytes_hex(check: Check) -> None:
     """Bytes back to a text."""
-    check = Check(
-        "from_bytes_hex",
-        function,
-        hints=(
-            "int(code, 16) is the number of a byte; bytes([98, 101]) makes bytes of numbers",
-            'decode all bytes at once: raw.decode("utf-8", errors="replace")',
-        ),
-    )
     check.example(["62", "65", "73", "74"], gives="best")
     check.example(
         ["e4", "bd", "a0", "e5", "a5", "bd"], gives="你好", because="three bytes make one character"
@@ -70,20 +59,15 @@ def from_bytes_hex(function: Callable) -> Passed:
     check.done("whole characters, bytes that make none, no bytes")
     check.example(["6e", "c3", "a9"] * 500, gives="né" * 500)
     check.done("1,500 bytes")
-    return check.passed()
 
 
-@task("ex02_wordpiece", 2)
-def glue(function: Callable) -> Passed:
+@task(
+    2,
+    "the left piece stays what it is; the right one loses its mark",
+    "right.removeprefix(CONTINUES) removes the mark once, and only at the start",
+)
+def glue(check: Check) -> None:
     """Two pieces become one."""
-    check = Check(
-        "glue",
-        function,
-        hints=(
-            "the left piece stays what it is; the right one loses its mark",
-            "right.removeprefix(CONTINUES) removes the mark once, and only at the start",
-        ),
-    )
     check.example("m", "##e", gives="me", because="a word starts with m, so it starts with me")
     check.example(
         "##e",
@@ -97,20 +81,15 @@ def glue(function: Callable) -> Passed:
     check.example("a", "##b##", gives="ab##", because=hashes)
     check.example("###", "##x", gives="###x", because="the left piece stays as it is")
     check.done("the start of a word, its inside, words with # in them")
-    return check.passed()
 
 
-@task("ex02_wordpiece", 5)
-def longest_match(function: Callable) -> Passed:
+@task(
+    5,
+    "two loops: where the piece starts, and inside, where it ends, from the far end back",
+    "a `for` loop may have an `else`: it runs when no `break` was met",
+)
+def longest_match(check: Check) -> None:
     """Cut a word with a vocabulary."""
-    check = Check(
-        "longest_match",
-        function,
-        hints=(
-            "two loops: where the piece starts, and inside, where it ends, from the far end back",
-            "a `for` loop may have an `else`: it runs when no `break` was met",
-        ),
-    )
     vocab = {p: i for i, p in enumerate(["m", "me", "men", "##e", "##n", "##u", "##us", "##s"])}
     check.example(
         *("menus", vocab),
@@ -142,7 +121,6 @@ def longest_match(function: Callable) -> Passed:
     check.example("a" * 101, letters, gives=["[UNK]"], because="longest_word is 100 if not given")
     check.example("me" * 50, {"me": 0, "##me": 1}, gives=["me", *["##me"] * 49])
     check.done("words of 100 and 101 characters")
-    return check.passed()
 
 
 def draft(word: str, vocab: dict[str, int], longest_word: int = 100) -> list[str]:
@@ -178,19 +156,14 @@ def _cut(word: str, vocab: dict[str, int], order: Callable) -> tuple[list[str], 
     return pieces, word
 
 
-@task("ex02_wordpiece", 6)
-def examine_longest_match(function: Callable, own: Callable) -> Passed:
+@task(
+    6,
+    "one `assert` for each sentence of task 5",
+    "a word that gets stuck in the middle, and one that is one character too long",
+)
+def examine_longest_match(check: MutationCheck, own: Callable) -> None:
     """A test of `longest_match`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_longest_match",
-        function,
-        hints=(
-            "one `assert` for each sentence of task 5",
-            "a word that gets stuck in the middle, and one that is one character too long",
-        ),
-    )
-    check.needs("longest_match", 5, own, "a", {"a": 0})
-    check.passes(own, "your own `longest_match`")
+    check.passes(own, "longest_match", 5, "a", {"a": 0})
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         shortest_first,
@@ -203,7 +176,6 @@ def examine_longest_match(function: Callable, own: Callable) -> Passed:
         "try a word of more than longest_word characters",
     )
     check.done("your own longest_match passes, three wrong ones do not")
-    return check.passed()
 
 
 # The corpus of the lecture, in first pieces: 28 of them, 12 different ones.
@@ -244,17 +216,13 @@ def _likelihood() -> _Score:
     return _Score("likelihood", lambda n_ab, n_a, n_b, _: n_ab / (n_a * n_b))
 
 
-@task("ex02_wordpiece", 3)
-def gain(function: Callable) -> Passed:
+@task(
+    3,
+    "write f(x) = x ln x first, with f(0) = 0; the log-likelihood is Σ f(n_x) - f(n)",
+    "n_a, n_b and n fall by n_ab, and the new piece occurs n_ab times: four terms change",
+)
+def gain(check: Check) -> None:
     """By how much the log-likelihood rises."""
-    check = Check(
-        "gain",
-        function,
-        hints=(
-            "write f(x) = x ln x first, with f(0) = 0; the log-likelihood is Σ f(n_x) - f(n)",
-            "n_a, n_b and n fall by n_ab, and the new piece occurs n_ab times: four terms change",
-        ),
-    )
     _close(
         check,
         *(4, 4, 4, 28),
@@ -277,7 +245,6 @@ def gain(function: Callable) -> Passed:
     million = 1_000_000
     _close(check, million, 2 * million, 3 * million, 9 * million, gives=-156_348.0034)
     check.done("a large corpus")
-    return check.passed()
 
 
 def _close(check: Check, *arguments: int, gives: float, because: str = "") -> None:
@@ -295,17 +262,13 @@ def _near(one: float, other: float) -> bool:
     return abs(one - other) < 1e-3  # so that nan is close to no number
 
 
-@task("ex02_wordpiece", 4)
-def train(function: Callable) -> Passed:
+@task(
+    4,
+    "score the frequent pairs, choose, join everywhere, give an id; then count again",
+    "compare tuples: (score, -id of the left piece, -id of the right piece)",
+)
+def train(check: Check) -> None:
     """The training loop, which ends when the score is too low."""
-    check = Check(
-        "train",
-        function,
-        hints=(
-            "score the frequent pairs, choose, join everywhere, give an id; then count again",
-            "compare tuples: (score, -id of the left piece, -id of the right piece)",
-        ),
-    )
     by_frequency = [("##s", "##t"), ("b", "##e"), ("c", "##o")]
     by_likelihood = [("##a", "##m"), ("##n", "##u"), ("c", "##o")]
     at_least_twice = [("c", "##o"), ("##s", "##t"), ("co", "##st")]
@@ -389,7 +352,6 @@ def train(function: Callable) -> Passed:
     vocab, _ = check.call(twice, {"a": 0, "##b": 1, "ab": 2}, 4, _likelihood(), 1, 0)
     check.law(vocab == {"a": 0, "##b": 1, "ab": 2}, "a piece that already exists keeps its id")
     check.done("a piece made a second time")
-    return check.passed()
 
 
 def _merges_are(check: Check, merges: list, wanted: list, where: str, why: str) -> None:
@@ -418,17 +380,13 @@ def _asked(check: Check, words: dict, score: _Score, wanted: set[tuple]) -> None
 SCORES = ("frequency", "likelihood", "gain")
 
 
-@task("ex02_wordpiece", 7)
-def unmarked(function: Callable) -> Passed:
+@task(
+    7,
+    "first the bare pieces, each once, in their order; then their ids",
+    "piece.removeprefix(CONTINUES) removes the mark once, and only at the start",
+)
+def unmarked(check: Check) -> None:
     """Both spellings of each piece, under one id."""
-    check = Check(
-        "unmarked",
-        function,
-        hints=(
-            "first the bare pieces, each once, in their order; then their ids",
-            "piece.removeprefix(CONTINUES) removes the mark once, and only at the start",
-        ),
-    )
     check.example(
         {"e": 0, "##e": 1, "men": 2, "##n": 3},
         gives={"e": 0, "##e": 0, "men": 1, "##men": 1, "n": 2, "##n": 2},
@@ -445,14 +403,11 @@ def unmarked(function: Callable) -> Passed:
     )
     check.example({}, gives={}, because="no pieces at all")
     check.done("twins, # in a piece, the order, no pieces")
-    return check.passed()
 
 
-@task("ex02_wordpiece", 8)
-def predict_score(function: Callable) -> Passed:
+@task(8, "write `return` and one of the names")
+def predict_score(check: Check) -> None:
     """One of the three scores, of the student's choice."""
-    check = Check("predict_score", function, hints=("write `return` and one of the names",))
     answer = check.call()
     check.law(answer in SCORES, f"it must be one of {', '.join(SCORES)}; it returned {answer!r}")
     check.done(f"you predict {answer}; now measure")
-    return check.passed()

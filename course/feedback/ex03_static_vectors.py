@@ -1,21 +1,19 @@
 """Checks of exercise 3, static vectors: counts, weights, a search, an ablation, gradients."""
 
 from collections.abc import Callable
-from functools import partial
 from math import log
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.differences import short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import GradientsCheck, TensorCheck, normal
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex03_static_vectors")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex03_static_vectors")
 
 
 class PlainCheck(TensorCheck):
@@ -24,14 +22,9 @@ class PlainCheck(TensorCheck):
     ready_made = ("cosine",)
 
 
-@task("ex03_static_vectors", 1)
-def cosine(function: Callable) -> Passed:
+@task(1, "(x * y).sum(dim=-1) is the dot product", "x.norm(dim=-1) is the length")
+def cosine(check: PlainCheck) -> None:
     """The cosine along the last dimension."""
-    check = PlainCheck(
-        "cosine",
-        function,
-        hints=("(x * y).sum(dim=-1) is the dot product", "x.norm(dim=-1) is the length"),
-    )
     check.example(
         torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0]), gives=0.96, because="24 / (5 * 5)"
     )
@@ -44,20 +37,15 @@ def cosine(function: Callable) -> Passed:
     )
     check.gradients(torch.tensor([[1.0, 2.0]]), torch.tensor([[2.0, 0.5]]))
     check.done("lengths, directions, many against one")
-    return check.passed()
 
 
-@task("ex03_static_vectors", 2)
-def near_words(function: Callable) -> Passed:
+@task(
+    2,
+    "a table of distances: (place[:, None] - place).abs()",
+    "three conditions: not itself, near enough for the row, in the same sentence",
+)
+def near_words(check: TensorCheck) -> None:
     """The context words of each word."""
-    check = TensorCheck(
-        "near_words",
-        function,
-        hints=(
-            "a table of distances: (place[:, None] - place).abs()",
-            "three conditions: not itself, near enough for the row, in the same sentence",
-        ),
-    )
     check.example(
         torch.tensor([0, 0, 0, 1]),
         torch.tensor([1, 1, 2, 1]),
@@ -66,20 +54,15 @@ def near_words(function: Callable) -> Passed:
     )
     check.example(torch.tensor([4]), torch.tensor([2]), gives=[[0.0]], because="a single word")
     check.done("reach, sentences, a single word")
-    return check.passed()
 
 
-@task("ex03_static_vectors", 3)
-def near_counts(function: Callable) -> Passed:
+@task(
+    3,
+    "for each place, look at the places up to `window` to its right",
+    "enter (word, other) and (other, word), each with 1 / distance",
+)
+def near_counts(check: Check) -> None:
     """Neighbours, each weighted by 1 / distance."""
-    check = Check(
-        "near_counts",
-        function,
-        hints=(
-            "for each place, look at the places up to `window` to its right",
-            "enter (word, other) and (other, word), each with 1 / distance",
-        ),
-    )
     check.example(
         [["a", "b", "c"], ["b", "a"]],
         2,
@@ -110,20 +93,15 @@ def near_counts(function: Callable) -> Passed:
         because="a sentence may be shorter than the window",
     )
     check.done("distances, both directions, sentences, a word next to itself")
-    return check.passed()
 
 
-@task("ex03_static_vectors", 4)
-def ppmi(function: Callable) -> Passed:
+@task(
+    4,
+    "count * total / (row sum * column sum), then the logarithm",
+    "clamp(min=0) for what is below chance, nan_to_num for 0/0",
+)
+def ppmi(check: TensorCheck) -> None:
     """Positive pointwise mutual information."""
-    check = TensorCheck(
-        "ppmi",
-        function,
-        hints=(
-            "count * total / (row sum * column sum), then the logarithm",
-            "clamp(min=0) for what is below chance, nan_to_num for 0/0",
-        ),
-    )
     check.example(
         torch.tensor([[4.0, 0.0], [2.0, 2.0]]),
         gives=[[0.2877, 0.0], [0.0, 0.6931]],
@@ -135,7 +113,6 @@ def ppmi(function: Callable) -> Passed:
         because="a single row has what chance predicts, and an empty row or column gives 0",
     )
     check.done("above chance, below it, empty rows")
-    return check.passed()
 
 
 WORDS = ["low", "up", "far", "right", "down"]
@@ -155,17 +132,13 @@ class SearchCheck(Check):
         return f"{self.name}({word!r}, {words}, {matrix.tolist()}, {n})"
 
 
-@task("ex03_static_vectors", 5)
-def nearest(function: Callable) -> Passed:
+@task(
+    5,
+    "try the draft with a vector that is much longer than the others",
+    "sort all rows by their cosine, omit the word itself, cut after n",
+)
+def nearest(check: SearchCheck) -> None:
     """The nearest words by cosine."""
-    check = SearchCheck(
-        "nearest",
-        function,
-        hints=(
-            "try the draft with a vector that is much longer than the others",
-            "sort all rows by their cosine, omit the word itself, cut after n",
-        ),
-    )
     check.example(
         "up",
         WORDS,
@@ -188,7 +161,6 @@ def nearest(function: Callable) -> Passed:
     )
     check.example("so", ["so"], ROWS[:1], 1, gives=[], because="there is no other word")
     check.done("lengths, directions, a large n")
-    return check.passed()
 
 
 def draft(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
@@ -213,19 +185,14 @@ def farthest(word: str, words: list[str], matrix: Tensor, n: int) -> list[str]:
     return [words[i] for i in order if i != own][:n]
 
 
-@task("ex03_static_vectors", 6)
-def examine_nearest(function: Callable, own: Callable) -> Passed:
+@task(
+    6,
+    "one call with vectors of different lengths, its order worked out by hand",
+    "a short vector that points nearly the same way, a long one that does not",
+)
+def examine_nearest(check: MutationCheck, own: Callable) -> None:
     """A test of `nearest`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_nearest",
-        function,
-        hints=(
-            "one call with vectors of different lengths, its order worked out by hand",
-            "a short vector that points nearly the same way, a long one that does not",
-        ),
-    )
-    check.needs("nearest", 5, own, "a", ["a"], torch.ones(1, 2), 1)
-    check.passes(own, "your own `nearest`")
+    check.passes(own, "nearest", 5, "a", ["a"], torch.ones(1, 2), 1)
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_distance,
@@ -234,17 +201,19 @@ def examine_nearest(function: Callable, own: Callable) -> Passed:
     )
     check.stops(farthest, "a function that returns the farthest words first", "look at the order")
     check.done("your own nearest passes, three wrong ones do not")
-    return check.passed()
 
 
-@task("ex03_static_vectors", 7)
-def ablation(function: Callable) -> Passed:
+class AblationCheck(Check):
+    """A check whose first argument is a function."""
+
+    def shown(self, arguments: tuple) -> str:
+        """The call as a student would write it."""
+        return f"{self.name}(score, {arguments[1]})"
+
+
+@task(7, "whole = score(frozenset(parts))", "frozenset(parts) - {part} lacks one of them")
+def ablation(check: AblationCheck) -> None:
     """The loss of score without each part."""
-    check = AblationCheck(
-        "ablation",
-        function,
-        hints=("whole = score(frozenset(parts))", "frozenset(parts) - {part} lacks one of them"),
-    )
 
     def both(parts: frozenset[str]) -> float:
         return len(parts) + 2.0 * ({"a", "b"} <= parts)
@@ -259,15 +228,6 @@ def ablation(function: Callable) -> Passed:
         because="a score that rises without a part has a negative fall",
     )
     check.done("parts that need each other, a score that rises")
-    return check.passed()
-
-
-class AblationCheck(Check):
-    """A check whose first argument is a function."""
-
-    def shown(self, arguments: tuple) -> str:
-        """The call as a student would write it."""
-        return f"{self.name}(score, {arguments[1]})"
 
 
 class CbowCheck(GradientsCheck):
@@ -283,18 +243,14 @@ class CbowCheck(GradientsCheck):
 LN3 = log(3)
 
 
-@task("ex03_static_vectors", 8)
-def weighted_cbow_gradients(function: Callable) -> Passed:
+@task(
+    8,
+    "the shares are 1 / distance, divided by their sum; h is the sum of share times v",
+    "how wrong: sigmoid(u @ h), minus 1 for the target; h gets the sum of wrong times u",
+    "a word around gets its share times what h gets; a scored word gets wrong times h",
+)
+def weighted_cbow_gradients(check: CbowCheck) -> None:
     """The gradients of one step of CBOW whose words around have shares."""
-    check = CbowCheck(
-        "weighted_cbow_gradients",
-        function,
-        hints=(
-            "the shares are 1 / distance, divided by their sum; h is the sum of share times v",
-            "how wrong: sigmoid(u @ h), minus 1 for the target; h gets the sum of wrong times u",
-            "a word around gets its share times what h gets; a scored word gets wrong times h",
-        ),
-    )
     v = torch.tensor([[LN3, 2.0], [LN3, -1.0], [0.0, -1.0], [0.0, 0.0]])
     u = torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [-1.0, 1.0]])
     check.by_hand(
@@ -328,7 +284,6 @@ def weighted_cbow_gradients(function: Callable) -> Passed:
     given = (normal(30, 4), normal(30, 4, seed=1), around, (1 + words % 6).tolist(), 17, noise)
     check.by_hand(*given, gives=_by_autograd(*given), because="as autograd computes it")
     check.done("a single word, 25 words against autograd")
-    return check.passed()
 
 
 def _by_autograd(
@@ -343,11 +298,9 @@ def _by_autograd(
     return torch.autograd.grad(loss, (v, u))
 
 
-@task("ex03_static_vectors", 9)
-def predict_part(function: Callable) -> Passed:
+@task(9, "write `return` and one of the names")
+def predict_part(check: Check) -> None:
     """One of the three parts, of the student's choice."""
-    check = Check("predict_part", function, hints=("write `return` and one of the names",))
     answer = check.call()
     check.law(answer in PARTS, f"it must be one of {', '.join(PARTS)}; it returned {answer!r}")
     check.done(f"you predict {answer}; now measure")
-    return check.passed()

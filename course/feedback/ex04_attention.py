@@ -1,20 +1,18 @@
 """Checks of exercise 4, attention: one per task, by worked examples, laws and PyTorch's results."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.model.attention import HeadWeights
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import READY_MADE, TensorCheck, normal
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex04_attention")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex04_attention")
 
 INF = float("inf")
 # "animal", "street", "it" of the lecture, and its weights.
@@ -39,17 +37,13 @@ BIASED = HeadWeights(
 CONTEXT = torch.tensor([[1.0, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 0]])
 
 
-@task("ex04_attention", 1)
-def single_query_attention(function: Callable) -> Passed:
+@task(
+    1,
+    "q once; then for each e_t of the context a key, a score and a value",
+    "alpha_t = exp(score_t) / sum of all exp(score); the result is the sum of alpha_t v_t",
+)
+def single_query_attention(check: TensorCheck) -> None:
     """Attention from one token, in loops."""
-    check = TensorCheck(
-        "single_query_attention",
-        function,
-        hints=(
-            "q once; then for each e_t of the context a key, a score and a value",
-            "alpha_t = exp(score_t) / sum of all exp(score); the result is the sum of alpha_t v_t",
-        ),
-    )
     check.example(
         *(X[2], X, WEIGHTS),
         gives=[0.9100, 0.6652],
@@ -70,20 +64,15 @@ def single_query_attention(function: Callable) -> Passed:
     expected = F.scaled_dot_product_attention(q[None], k, v)[0]
     check.example(e, context, weights, gives=expected, because="80 tokens of context")
     check.done("80 tokens, equal to PyTorch's")
-    return check.passed()
 
 
-@task("ex04_attention", 2)
-def row_softmax(function: Callable) -> Passed:
+@task(
+    2,
+    "exp of everything, then divide each row by its own sum: .sum(dim=-1, keepdim=True)",
+    "before exp, subtract each row's largest score: .amax(dim=-1, keepdim=True)",
+)
+def row_softmax(check: TensorCheck) -> None:
     """Shares of each row."""
-    check = TensorCheck(
-        "row_softmax",
-        function,
-        hints=(
-            "exp of everything, then divide each row by its own sum: .sum(dim=-1, keepdim=True)",
-            "before exp, subtract each row's largest score: .amax(dim=-1, keepdim=True)",
-        ),
-    )
     check.ready_made = ("attention", "softmax", "softmin")
     check.refused = f"{READY_MADE} (from task 4 on you may use PyTorch's softmax)"
     check.example(
@@ -114,20 +103,15 @@ def row_softmax(function: Callable) -> Passed:
         check.equals(answer, scores.softmax(dim=-1), shown)
     check.gradients(normal(3, 5))
     check.done("one to four dimensions, 64-bit, long rows, gradients")
-    return check.passed()
 
 
-@task("ex04_attention", 3)
-def causal_mask(function: Callable) -> Passed:
+@task(
+    3,
+    "row = query, column = key: column j is allowed in row i if j <= i",
+    "torch.ones(length, length, dtype=torch.bool) is all True; tril keeps a triangle",
+)
+def causal_mask(check: TensorCheck) -> None:
     """Which keys each token may attend to if it must not look ahead."""
-    check = TensorCheck(
-        "causal_mask",
-        function,
-        hints=(
-            "row = query, column = key: column j is allowed in row i if j <= i",
-            "torch.ones(length, length, dtype=torch.bool) is all True; tril keeps a triangle",
-        ),
-    )
     true, no = True, False
     check.example(
         3,
@@ -139,13 +123,11 @@ def causal_mask(function: Callable) -> Passed:
     answer = check.call(64)
     check.equals(answer, torch.arange(64)[:, None] >= torch.arange(64), "causal_mask(64)")
     check.done("64 tokens")
-    return check.passed()
 
 
-@task("ex04_attention", 3)
-def padding_mask(function: Callable) -> Passed:
+@task(3, "compare ids with pad_id: `!=`")
+def padding_mask(check: TensorCheck) -> None:
     """Which positions are tokens, and which are padding."""
-    check = TensorCheck("padding_mask", function, hints=("compare ids with pad_id: `!=`",))
     ids = torch.tensor([[2, 15, 7, 3], [2, 9, 3, 0]])
     check.example(
         ids,
@@ -165,7 +147,6 @@ def padding_mask(function: Callable) -> Passed:
     ids = torch.arange(200).view(2, 100)
     check.equals(check.call(ids, 150), ids.ne(150), "padding_mask(a [2, 100] tensor, 150)")
     check.done("100 tokens")
-    return check.passed()
 
 
 # The lecture's queries of "it" and "animal", its keys, and their dot products 6 4 2 and 2 2 6.
@@ -174,19 +155,15 @@ KEY = torch.tensor([[1.0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 1, 1]])
 MASK = torch.tensor([[False, True, True], [True, True, False]])
 
 
-@task("ex04_attention", 4)
-def masked_shares(function: Callable) -> Passed:
+@task(
+    4,
+    "try the draft with a mask that hides a key from a row, and add that row up; try it "
+    "with 3 keys of size 4",
+    "where the mask is False, put -inf into the scores, before the softmax; a row with "
+    "nothing else then becomes nan, and must be zeros",
+)
+def masked_shares(check: TensorCheck) -> None:
     """How much each query attends to each key that it may attend to."""
-    check = TensorCheck(
-        "masked_shares",
-        function,
-        hints=(
-            "try the draft with a mask that hides a key from a row, and add that row up; try it "
-            "with 3 keys of size 4",
-            "where the mask is False, put -inf into the scores, before the softmax; a row with "
-            "nothing else then becomes nan, and must be zeros",
-        ),
-    )
     all_keys = torch.ones(2, 3, dtype=torch.bool)
     check.example(
         *(QUERY, KEY, all_keys),
@@ -235,7 +212,6 @@ def masked_shares(function: Callable) -> Passed:
         check.equals(answer, expected, shown, because=why or front, tolerance=1e-5)
     check.gradients(normal(3, 4), normal(5, 4, seed=1), torch.ones(3, 5) > 0)
     check.done("64 queries and 70 keys of many heads, 64-bit, gradients")
-    return check.passed()
 
 
 def scaling(query: Tensor, key: Tensor, probabilities: Tensor) -> str:
@@ -275,20 +251,15 @@ def without_keys(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, -INF).softmax(dim=-1)
 
 
-@task("ex04_attention", 5)
-def examine_masked_shares(function: Callable, own: Callable) -> Passed:
+@task(
+    5,
+    "one call whose shares you have worked out by hand, with a mask that hides something",
+    "one call for each sentence of task 4, compared by torch.allclose(..., atol=1e-4)",
+)
+def examine_masked_shares(check: MutationCheck, own: Callable) -> None:
     """A test of `masked_shares`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_masked_shares",
-        function,
-        hints=(
-            "one call whose shares you have worked out by hand, with a mask that hides something",
-            "one call for each sentence of task 4, compared by torch.allclose(..., atol=1e-4)",
-        ),
-    )
     one = torch.ones(1, 1)
-    check.needs("masked_shares", 4, own, one, one, one > 0)
-    check.passes(own, "your own `masked_shares`")
+    check.passes(own, "masked_shares", 4, one, one, one > 0)
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         too_late,
@@ -301,7 +272,6 @@ def examine_masked_shares(function: Callable, own: Callable) -> Passed:
         "call it with a row of the mask that is False everywhere",
     )
     check.done("your own masked_shares passes, three wrong ones do not")
-    return check.passed()
 
 
 # Two heads of two columns each: the tens digit is the head.
@@ -314,17 +284,13 @@ VALUE = torch.tensor([[10.0, 1], [20, 2]])
 BOTH = torch.tensor([[True, True]])
 
 
-@task("ex04_attention", 6)
-def merge_heads(function: Callable) -> Passed:
+@task(
+    6,
+    "work backwards: first swap H and L, then merge the last two dimensions",
+    "x.transpose(-3, -2), then .flatten(-2) or .reshape; .view refuses swapped dimensions",
+)
+def merge_heads(check: TensorCheck) -> None:
     """Heads back into one tensor."""
-    check = TensorCheck(
-        "merge_heads",
-        function,
-        hints=(
-            "work backwards: first swap H and L, then merge the last two dimensions",
-            "x.transpose(-3, -2), then .flatten(-2) or .reshape; .view refuses swapped dimensions",
-        ),
-    )
     check.example(
         APART,
         gives=JOINED,
@@ -341,21 +307,16 @@ def merge_heads(function: Callable) -> Passed:
     check.example(long, gives=torch.cat(long.unbind(1), dim=-1))
     check.gradients(long)
     check.done("a batch, 65 tokens with 6 heads")
-    return check.passed()
 
 
-@task("ex04_attention", 7)
-def grouped_attention(function: Callable) -> Passed:
+@task(
+    7,
+    "split_heads for all three: the query into n_heads, key and value into n_groups",
+    "repeat_interleave(n_heads // n_groups, dim=-3) gives every query head its key head",
+    "masked_shares(query, key, mask) @ value, then merge_heads",
+)
+def grouped_attention(check: TensorCheck) -> None:
     """Heads whose keys and values are shared."""
-    check = TensorCheck(
-        "grouped_attention",
-        function,
-        hints=(
-            "split_heads for all three: the query into n_heads, key and value into n_groups",
-            "repeat_interleave(n_heads // n_groups, dim=-3) gives every query head its key head",
-            "masked_shares(query, key, mask) @ value, then merge_heads",
-        ),
-    )
     check.example(
         *(ONE_QUERY, TWO_KEYS, VALUE, 4, 2, BOTH),
         gives=[[15.0, 11.1920, 1.5, 1.8808]],
@@ -385,7 +346,6 @@ def grouped_attention(function: Callable) -> Passed:
         *(normal(3, 4), normal(5, 2, seed=1), normal(5, 2, seed=2), 4, 2, torch.ones(3, 5) > 0)
     )
     check.done("a batch of 66 tokens, 1, 2 and 4 groups, equal to PyTorch's, gradients")
-    return check.passed()
 
 
 def _head_by_head(
@@ -403,10 +363,9 @@ def _head_by_head(
     )
 
 
-@task("ex04_attention", 8)
-def predict_bits(function: Callable) -> Passed:
+@task(8, "write `return [...]` with three numbers")
+def predict_bits(check: Check) -> None:
     """Three entropies, of the student's choice."""
-    check = Check("predict_bits", function, hints=("write `return [...]` with three numbers",))
     answer = check.call()
     check.law(
         isinstance(answer, Sequence) and len(answer) == 3 and not isinstance(answer, str),
@@ -417,7 +376,6 @@ def predict_bits(function: Callable) -> Passed:
         f"each must be a number of bits from 0 to 6, since log2(64) = 6; it returned {answer!r}",
     )
     check.done(f"you predict {', '.join(f'{bits:.4g}' for bits in answer)} bits; now measure")
-    return check.passed()
 
 
 class PartsCheck(TensorCheck):
@@ -443,17 +401,13 @@ def layer_norm(x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:])
 
 
-@task("ex04_attention", 9)
-def shares_without(function: Callable) -> Passed:
+@task(
+    9,
+    "add up all parts except `gone`; apply norm to the sum; then compute query and key",
+    "row_softmax(query @ key.T / math.sqrt(d_head)), as before",
+)
+def shares_without(check: PartsCheck) -> None:
     """A head without a part of its input."""
-    check = PartsCheck(
-        "shares_without",
-        function,
-        hints=(
-            "add up all parts except `gone`; apply norm to the sum; then compute query and key",
-            "row_softmax(query @ key.T / math.sqrt(d_head)), as before",
-        ),
-    )
     shares = [[0.1065, 0.1065, 0.7870], [0.2119, 0.2119, 0.5761], [0.6652, 0.2447, 0.0900]]
     parts = {"words": X, "noise": torch.ones(3, 3)}
     check.example(
@@ -487,7 +441,6 @@ def shares_without(function: Callable) -> Passed:
         because="66 tokens, four parts",
     )
     check.done("66 tokens, equal to PyTorch's")
-    return check.passed()
 
 
 def _by_pytorch(x: Tensor, weights: HeadWeights) -> Tensor:

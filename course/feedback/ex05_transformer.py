@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -10,14 +9,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.model.transformer import Transformer, TransformerConfig
-from course.feedback.checks import REFUSED, Check, Passed
+from course.feedback.checks import REFUSED, Check, checks_of
 from course.feedback.differences import a, short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import NumberCheck, TensorCheck, normal
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex05_transformer")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex05_transformer")
 
 
 class PlainNumberCheck(NumberCheck):
@@ -26,14 +24,9 @@ class PlainNumberCheck(NumberCheck):
     refused = REFUSED
 
 
-@task("ex05_transformer", 1)
-def warmup_rate(function: Callable) -> Passed:
+@task(1, "two curves: which one is lower before the warm-up ends?", "x**-0.5")
+def warmup_rate(check: PlainNumberCheck) -> None:
     """A linear rise, then a fall with the square root."""
-    check = PlainNumberCheck(
-        "warmup_rate",
-        function,
-        hints=("two curves: which one is lower before the warm-up ends?", "x**-0.5"),
-    )
     check.example(  # not the statement's, in which several mistakes give 0.125
         *(2, 16, 9), gives=0.018519, because="1/4 times the smaller of 0.707 and 2 * 1/27"
     )
@@ -41,7 +34,6 @@ def warmup_rate(function: Callable) -> Passed:
     check.example(4, 4, 4, gives=0.25, because="the top, where both curves meet")
     check.example(16, 4, 4, gives=0.125, because="four times as many steps, half the rate")
     check.done("on the way up, at the top, on the way down")
-    return check.passed()
 
 
 class MaskCheck(TensorCheck):
@@ -67,17 +59,13 @@ class MaskCheck(TensorCheck):
             self.equals(mask, wanted, place, because=because)
 
 
-@task("ex05_transformer", 2)
-def packed_masks(function: Callable) -> Passed:
+@task(
+    2,
+    "which tokens belong to the same pair: source[:, :, None] == source[:, None, :]",
+    "only the decoder's own mask hides what comes later; that one is a triangle as well",
+)
+def packed_masks(check: MaskCheck) -> None:
     """The attention masks if a row has several pairs."""
-    check = MaskCheck(
-        "packed_masks",
-        function,
-        hints=(
-            "which tokens belong to the same pair: source[:, :, None] == source[:, None, :]",
-            "only the decoder's own mask hides what comes later; that one is a triangle as well",
-        ),
-    )
     check.masks(
         [[1, 1, 2, 0]],
         [[1, 2, 2]],
@@ -99,7 +87,6 @@ def packed_masks(function: Callable) -> Passed:
         "two rows with a single pair each, padded: no token sees padding",
     )
     check.done("two pairs in a row, two rows, padding")
-    return check.passed()
 
 
 class LossCheck(TensorCheck):
@@ -113,19 +100,14 @@ SHARES = torch.tensor([0.1, 0.5, 0.2, 0.1, 0.1])
 OTHERS = torch.tensor([0.1, 0.2, 0.2, 0.2, 0.3])
 
 
-@task("ex05_transformer", 3)
-def smoothed_loss(function: Callable) -> Passed:
+@task(
+    3,
+    "try the draft on two texts of different lengths, and on unequal probabilities",
+    "V - 2 symbols share the smoothing: not <pad>, not the right one",
+    "the sum over the targets without padding, divided by their number, over the whole batch",
+)
+def smoothed_loss(check: LossCheck) -> None:
     """Cross-entropy with label smoothing, without <pad> as target or answer."""
-    check = LossCheck(
-        "smoothed_loss",
-        function,
-        hints=(
-            "try the draft on two texts of different lengths, and on unequal probabilities",
-            "V - 2 symbols share the smoothing: not <pad>, not the right one",
-            "the sum over the targets without padding, divided by their number, over the whole "
-            "batch",
-        ),
-    )
     one = SHARES.log()[None, None]
     check.example(
         one,
@@ -153,7 +135,6 @@ def smoothed_loss(function: Callable) -> Passed:
     uneven = two[:, :2] + torch.linspace(0, 1, 20).view(2, 2, 5)
     check.gradients(uneven, torch.tensor([[1, 2], [3, 0]]), 0.1)
     check.done("smoothing, padding, texts of two lengths, no targets, gradients")
-    return check.passed()
 
 
 def draft(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -177,20 +158,15 @@ def always_the_same_share(logits: Tensor, targets: Tensor, smoothing: float) -> 
     return F.cross_entropy(logits[asked], targets[asked], label_smoothing=smoothing)
 
 
-@task("ex05_transformer", 4)
-def examine_loss(function: Callable, own: Callable) -> Passed:
+@task(
+    4,
+    "unequal probabilities whose logarithms you use as logits: then you can work out the "
+    "loss by hand",
+    "two texts of different lengths; one batch without smoothing; one of only padding",
+)
+def examine_loss(check: MutationCheck, own: Callable) -> None:
     """A test of `smoothed_loss`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_loss",
-        function,
-        hints=(
-            "unequal probabilities whose logarithms you use as logits: then you can work out the "
-            "loss by hand",
-            "two texts of different lengths; one batch without smoothing; one of only padding",
-        ),
-    )
-    check.needs("smoothed_loss", 3, own, torch.zeros(1, 1, 4), torch.tensor([[1]]), 0.1)
-    check.passes(own, "your own `smoothed_loss`")
+    check.passes(own, "smoothed_loss", 3, torch.zeros(1, 1, 4), torch.tensor([[1]]), 0.1)
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         unsmoothed,
@@ -203,7 +179,6 @@ def examine_loss(function: Callable, own: Callable) -> Passed:
         "there <pad> and the right symbol get a share of the smoothing, too",
     )
     check.done("your own loss passes, three wrong ones do not")
-    return check.passed()
 
 
 END = "<end>"
@@ -236,18 +211,14 @@ class BeamCheck(Check):
         return f"{self.name}(step, {', '.join(map(str, arguments[1:]))})"
 
 
-@task("ex05_transformer", 5)
-def beam(function: Callable) -> Passed:
+@task(
+    5,
+    "two lists: (log-probability, text) of those that are open, and of the finished ones",
+    "extend every open text by every symbol; sort; then separate those that have ended",
+    "at the end sort the finished ones by log-probability / ((5 + n) / 6)**alpha",
+)
+def beam(check: BeamCheck) -> None:
     """The best finished texts, which leave the beam."""
-    check = BeamCheck(
-        "beam",
-        function,
-        hints=(
-            "two lists: (log-probability, text) of those that are open, and of the finished ones",
-            "extend every open text by every symbol; sort; then separate those that have ended",
-            "at the end sort the finished ones by log-probability / ((5 + n) / 6)**alpha",
-        ),
-    )
 
     def case(*arguments: Any, gives: list, because: str) -> None:
         texts = [tuple(text.split()) for text in gives]
@@ -279,21 +250,16 @@ def beam(function: Callable) -> Passed:
     case(*(step, 1, 2, 0.0), gives=["<end>"], because="two rounds: a b is still open")
     case(*(sure, 1, 1, 0.6), gives=["<end>"], because="one round")
     check.done("texts that end at different steps, a length penalty, a beam of one")
-    return check.passed()
 
 
-@task("ex05_transformer", 6)
-def chrf(function: Callable) -> Passed:
+@task(
+    6,
+    "Counter & Counter keeps the smaller count of each; .total() adds them up",
+    "first the mean precision and the mean recall over n, then one F of the two",
+    "5 * p * r / (4 * p + r), if p and r are not 0",
+)
+def chrf(check: PlainNumberCheck) -> None:
     """The F-score of character n-grams."""
-    check = PlainNumberCheck(
-        "chrf",
-        function,
-        hints=(
-            "Counter & Counter keeps the smaller count of each; .total() adds them up",
-            "first the mean precision and the mean recall over n, then one F of the two",
-            "5 * p * r / (4 * p + r), if p and r are not 0",
-        ),
-    )
     check.example(
         *("abc", "abcd", 2),
         gives=75.2212,
@@ -314,7 +280,6 @@ def chrf(function: Callable) -> Passed:
     check.example("", "abc", 2, gives=0.0, because="nothing was written")
     check.example("Ab", "ab", 1, gives=50.0, because="a capital is a different letter")
     check.done("clipped counts, recall before precision, spaces, short and empty texts")
-    return check.passed()
 
 
 PARTS = ("positions", "encoder attention", "decoder attention", "cross-attention")
@@ -413,37 +378,27 @@ class PartCheck(Check):
         )
 
 
-@task("ex05_transformer", 7)
-def silence(function: Callable) -> Passed:
+@task(
+    7,
+    "what an attention adds is the result of its last linear map, `output`",
+    "for name, parameter in model.named_parameters(): is '.cross_attention.output.' in the name?",
+    "with torch.no_grad(): parameter.zero_()",
+)
+def silence(check: PartCheck) -> None:
     """A part that adds nothing, now and after training."""
-    check = PartCheck(
-        "silence",
-        function,
-        hints=(
-            "what an attention adds is the result of its last linear map, `output`",
-            "for name, parameter in model.named_parameters(): is '.cross_attention.output.' in the "
-            "name?",
-            "with torch.no_grad(): parameter.zero_()",
-        ),
-    )
     for part in PARTS:
         check.silent(part)
     check.done("four parts, before and after a step of training")
-    return check.passed()
 
 
-@task("ex05_transformer", 8)
-def smoothed_bleu(function: Callable) -> Passed:
+@task(
+    8,
+    "eight sums over all sentences, right and total for each n; the formula comes last",
+    "Counter & Counter keeps the smaller counts; count each sentence by itself",
+    "(right + 1) / (total + 1) for n = 2, 3, 4; min(1, math.exp(1 - r / c))",
+)
+def smoothed_bleu(check: NumberCheck) -> None:
     """BLEU of a corpus, with 1 added for n-grams of two and more words."""
-    check = NumberCheck(
-        "smoothed_bleu",
-        function,
-        hints=(
-            "eight sums over all sentences, right and total for each n; the formula comes last",
-            "Counter & Counter keeps the smaller counts; count each sentence by itself",
-            "(right + 1) / (total + 1) for n = 2, 3, 4; min(1, math.exp(1 - r / c))",
-        ),
-    )
     check.example(
         *(["the cat sat", "a dog"], ["the cat sat down", "the dog"]),
         gives=72.0575,
@@ -481,7 +436,6 @@ def smoothed_bleu(function: Callable) -> Passed:
     )
     check.example(*_twelve_sentences(), gives=19.1035, because="as sacrebleu computes it")
     check.done("empty texts, twelve sentences")
-    return check.passed()
 
 
 def _twelve_sentences() -> tuple[list[str], list[str]]:
@@ -494,17 +448,15 @@ def _twelve_sentences() -> tuple[list[str], list[str]]:
     return written, wanted
 
 
-@task("ex05_transformer", 9)
-def predict_parts(function: Callable) -> Passed:
+@task(9, 'return "positions", "positions" is a pair')
+def predict_parts(check: Check) -> None:
     """Two of the four parts, of the student's choice."""
-    check = Check("predict_parts", function, hints=('return "positions", "positions" is a pair',))
     answer = check.call()
     check.law(
         isinstance(answer, tuple) and len(answer) == 2 and all(part in PARTS for part in answer),
         f"it must be two of {', '.join(PARTS)}; it returned {answer!r}",
     )
     check.done(f"you predict {answer[0]} and {answer[1]}; now measure")
-    return check.passed()
 
 
 class RotationCheck(TensorCheck):
@@ -518,19 +470,15 @@ def angle_table(places: int, pairs: int) -> Tensor:
     return torch.arange(places)[:, None] / 10_000 ** (torch.arange(pairs) / pairs)
 
 
-@task("ex05_transformer", 10)
-def rotate_chunk(function: Callable) -> Passed:
+@task(
+    10,
+    "first the position of each new token, [B, L]; then angles[positions], "
+    "[B, L, d_head / 2]; then a dimension for heads",
+    "x[..., 0::2] and x[..., 1::2] are the two sides of all pairs; torch.stack(..., "
+    "dim=-1).flatten(-2) puts them back next to each other",
+)
+def rotate_chunk(check: RotationCheck) -> None:
     """Queries or keys of new tokens, rotated by their positions."""
-    check = RotationCheck(
-        "rotate_chunk",
-        function,
-        hints=(
-            "first the position of each new token, [B, L]; then angles[positions], "
-            "[B, L, d_head / 2]; then a dimension for heads",
-            "x[..., 0::2] and x[..., 1::2] are the two sides of all pairs; torch.stack(..., "
-            "dim=-1).flatten(-2) puts them back next to each other",
-        ),
-    )
     quarter = math.pi / 2
     angles = torch.arange(3)[:, None] * torch.tensor([quarter, quarter / 3])
     tokens = torch.tensor([[[[1.0, 0, 2, 0], [1, 2, 0, 2]]]])
@@ -562,4 +510,3 @@ def rotate_chunk(function: Callable) -> Passed:
     )
     check.gradients(whole, usual, starts, constant=[2])  # the table may be read as numbers
     check.done("40 tokens at once and in two chunks, gradients")
-    return check.passed()

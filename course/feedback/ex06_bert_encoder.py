@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -15,10 +15,9 @@ from bertlab.model import Bert, load_pretrained
 from bertlab.model.attention import HeadWeights
 from bertlab.model.layers import EncoderLayer
 from bertlab.tokenizers import WordPiece
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.differences import a
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import (
     READY_MADE,
     TensorCheck,
@@ -27,8 +26,8 @@ from course.feedback.tensors import (
     written,
 )
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex06_bert_encoder")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex06_bert_encoder")
 
 
 class LayerWeights(NamedTuple):
@@ -213,17 +212,13 @@ def _layer_of(layer: EncoderLayer) -> LayerWeights:
     )
 
 
-@task("ex06_bert_encoder", 1)
-def layer_norm(function: Callable) -> Passed:
+@task(
+    1,
+    "four steps: the mean of each row, the differences, the mean of their squares, divide",
+    "mean(dim=-1, keepdim=True) works on the last dimension and keeps it, with size 1",
+)
+def layer_norm(check: EncoderCheck) -> None:
     """Mean 0, variance 1, then scale and shift."""
-    check = EncoderCheck(
-        "layer_norm",
-        function,
-        hints=(
-            "four steps: the mean of each row, the differences, the mean of their squares, divide",
-            "mean(dim=-1, keepdim=True) works on the last dimension and keeps it, with size 1",
-        ),
-    )
     ones, zeros = torch.ones(4), torch.zeros(4)
     row = torch.tensor([1.0, 1.0, 7.0, 7.0])
     check.example(
@@ -273,17 +268,11 @@ def layer_norm(function: Callable) -> Passed:
     check.example(*wide, gives=F.layer_norm(wide[0], (768,), wide[1], wide[2], 1e-12))
     check.gradients(blocks, gamma, beta)
     check.done("a batch of 200 tokens and 768 dimensions, 64 bits, gradients")
-    return check.passed()
 
 
-@task("ex06_bert_encoder", 2)
-def gelu(function: Callable) -> Passed:
+@task(2, "x times (1 + erf(...)) divided by 2", "inside: torch.erf(x / math.sqrt(2))")
+def gelu(check: EncoderCheck) -> None:
     """The exact form."""
-    check = EncoderCheck(
-        "gelu",
-        function,
-        hints=("x times (1 + erf(...)) divided by 2", "inside: torch.erf(x / math.sqrt(2))"),
-    )
     check.example(
         SOME,
         gives=EXACT,
@@ -297,7 +286,6 @@ def gelu(function: Callable) -> Passed:
     check.example(double, gives=F.gelu(double), tolerance=1e-6)
     check.gradients(blocks)
     check.done("other shapes, 64 bits, gradients")
-    return check.passed()
 
 
 # Functions similar to GELU at five points, to six decimals.
@@ -305,17 +293,19 @@ SOME = torch.tensor([-2.3, -1.0, 0.0, 1.0, 2.3])
 EXACT = [-0.024665, -0.158655, 0.0, 0.841345, 2.275335]
 
 
-@task("ex06_bert_encoder", 7)
-def stretched_positions(function: Callable) -> Passed:
+class StretchCheck(EncoderCheck):
+    """A check of interpolation, which must be written, not taken from PyTorch."""
+
+    ready_made = (*EncoderCheck.ready_made, "interpolate", "upsample")
+
+
+@task(
+    7,
+    "point number i is at i * (M - 1) / (length - 1)",
+    "(1 - share) * W_p[below] + share * W_p[above], and share is a column",
+)
+def stretched_positions(check: StretchCheck) -> None:
     """A learned table, interpolated to more or fewer positions."""
-    check = StretchCheck(
-        "stretched_positions",
-        function,
-        hints=(
-            "point number i is at i * (M - 1) / (length - 1)",
-            "(1 - share) * W_p[below] + share * W_p[above], and share is a column",
-        ),
-    )
     check.example(
         *(torch.tensor([[0.0, 4.0], [2.0, 0.0]]), 5),
         gives=[[0.0, 4.0], [0.5, 3.0], [1.0, 2.0], [1.5, 1.0], [2.0, 0.0]],
@@ -333,26 +323,15 @@ def stretched_positions(function: Callable) -> Passed:
     stretched = F.interpolate(wide.T[None], 1700, mode="linear", align_corners=True)[0].T
     check.example(wide, 1700, gives=stretched, because="1,700 points on 512 rows, in 64 bits")
     check.done("more points, fewer, one; a table of 512 rows, 64 bits, gradients")
-    return check.passed()
 
 
-class StretchCheck(EncoderCheck):
-    """A check of interpolation, which must be written, not taken from PyTorch."""
-
-    ready_made = (*EncoderCheck.ready_made, "interpolate", "upsample")
-
-
-@task("ex06_bert_encoder", 3)
-def encoder_layer(function: Callable) -> Passed:
+@task(
+    3,
+    "two lines of the form x = layer_norm(x + ..., gamma, beta)",
+    "the first one has attention, gamma_1 and beta_1; the second one works on its result",
+)
+def encoder_layer(check: EncoderCheck) -> None:
     """Attention and feed-forward, each with a residual connection and a norm."""
-    check = EncoderCheck(
-        "encoder_layer",
-        function,
-        hints=(
-            "two lines of the form x = layer_norm(x + ..., gamma, beta)",
-            "the first one has attention, gamma_1 and beta_1; the second one works on its result",
-        ),
-    )
     weights = layer_weights(4, 2, 6, seed=1)
     check.example(
         *(numbers(1, 3, 4, seed=90), weights),
@@ -371,22 +350,7 @@ def encoder_layer(function: Callable) -> Passed:
         because="with W_o, b_o, W_mlp2 and b_mlp2 all 0, only the residual and the norms are left",
     )
     check.done("three tokens, and weights of 0")
-    _with_padding(check, weights)
-    return check.passed()
-
-
-def quiet(weights: LayerWeights) -> LayerWeights:
-    """The layer whose halves add nothing, and whose norms neither scale nor shift."""
-    nothing: Any = {name: getattr(weights, name) * 0 for name in ("W_o", "b_o", "W_mlp2", "b_mlp2")}
-    plain = {"gamma_1": 1, "beta_1": 0, "gamma_2": 1, "beta_2": 0}
-    norms: Any = {
-        name: torch.full_like(getattr(weights, name), value) for name, value in plain.items()
-    }
-    return weights._replace(**nothing, **norms)
-
-
-def _with_padding(check: EncoderCheck, weights: LayerWeights) -> None:
-    """Masks, and inputs for which PyTorch's own layer is the reference."""
+    # Masks, and inputs for which PyTorch's own layer is the reference.
     mask = torch.tensor([[True, True, False], [True, True, True]])
     x = numbers(2, 3, 4, seed=91)
     reference = as_torch_layer(weights)
@@ -401,6 +365,16 @@ def _with_padding(check: EncoderCheck, weights: LayerWeights) -> None:
     expected = as_torch_layer(wide)(x, src_key_padding_mask=~mask).detach()
     check.example(x, wide, mask, gives=expected, because="a batch of 200 tokens with padding")
     check.done("padding, a batch of 200 tokens, 64 bits")
+
+
+def quiet(weights: LayerWeights) -> LayerWeights:
+    """The layer whose halves add nothing, and whose norms neither scale nor shift."""
+    nothing: Any = {name: getattr(weights, name) * 0 for name in ("W_o", "b_o", "W_mlp2", "b_mlp2")}
+    plain = {"gamma_1": 1, "beta_1": 0, "gamma_2": 1, "beta_2": 0}
+    norms: Any = {
+        name: torch.full_like(getattr(weights, name), value) for name, value in plain.items()
+    }
+    return weights._replace(**nothing, **norms)
 
 
 def _double(weights: Any) -> Any:
@@ -440,19 +414,14 @@ def _by_torch(
     return layer.norm2(x + network).detach()
 
 
-@task("ex06_bert_encoder", 4)
-def examine_encoder_layer(function: Callable, own: Callable) -> Passed:
+@task(
+    4,
+    "compare with check.as_torch_layer(weights), for weights that are all different",
+    "two sequences, one with padding: once with a mask, once without",
+)
+def examine_encoder_layer(check: MutationCheck, own: Callable) -> None:
     """A test of `encoder_layer`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_encoder_layer",
-        function,
-        hints=(
-            "compare with check.as_torch_layer(weights), for weights that are all different",
-            "two sequences, one with padding: once with a mask, once without",
-        ),
-    )
-    check.needs("encoder_layer", 3, own, torch.zeros(1, 1, 4), layer_weights(4, 2, 6, seed=1))
-    check.passes(own, "your own `encoder_layer`")
+    check.passes(own, "encoder_layer", 3, torch.zeros(1, 1, 4), layer_weights(4, 2, 6, seed=1))
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(without_mask, "a layer that forgets the mask", "hide a part of one sequence")
     check.stops(
@@ -461,7 +430,6 @@ def examine_encoder_layer(function: Callable, own: Callable) -> Passed:
         "it shows as soon as both halves add something",
     )
     check.done("your own encoder_layer passes, three wrong ones do not")
-    return check.passed()
 
 
 ALL = frozenset({"attention", "feed_forward", "residual", "norm"})
@@ -480,17 +448,13 @@ class PartsCheck(EncoderCheck):
         return ", ".join([*given, *(["mask"] if len(arguments) > 3 else [])]) + ")"
 
 
-@task("ex06_bert_encoder", 5)
-def partial_layer(function: Callable) -> Passed:
+@task(
+    5,
+    'two blocks, one for each half: `if "attention" in parts:` ...',
+    "in each: compute; x + made or made; layer_norm of it, or not",
+)
+def partial_layer(check: PartsCheck) -> None:
     """A layer without some of its parts."""
-    check = PartsCheck(
-        "partial_layer",
-        function,
-        hints=(
-            'two blocks, one for each half: `if "attention" in parts:` ...',
-            "in each: compute; x + made or made; layer_norm of it, or not",
-        ),
-    )
     weights = layer_weights(4, 2, 6, seed=1)
     row = torch.tensor([[[2.0, 2.0, 6.0, 6.0]]])
     for parts, vector, because in (
@@ -572,20 +536,15 @@ def partial_layer(function: Callable) -> Passed:
     check.example(x, weights, ALL, mask, gives=expected, because=because)
     check.gradients(x, weights, ALL)
     check.done("padding, gradients")
-    return check.passed()
 
 
-@task("ex06_bert_encoder", 6)
-def encode(function: Callable) -> Passed:
+@task(
+    6,
+    "the list starts with the embeddings; each layer works on its last entry",
+    "for layer in weights.layers: ...append(partial_layer(..., layer, parts, mask))",
+)
+def encode(check: EncoderCheck) -> None:
     """Embeddings and all layers; then MiniLM's weights, whose numbers are known."""
-    check = EncoderCheck(
-        "encode",
-        function,
-        hints=(
-            "the list starts with the embeddings; each layer works on its last entry",
-            "for layer in weights.layers: ...append(partial_layer(..., layer, parts, mask))",
-        ),
-    )
     ids, segments = torch.tensor([[1, 5, 3], [2, 6, 4]]), torch.tensor([[0, 0, 1], [0, 1, 1]])
     for n_layers, mask in ((1, None), (3, None), (3, ids != 3)):
         weights = encoder_weights(n_layers)
@@ -594,13 +553,7 @@ def encode(function: Callable) -> Passed:
         for number in range(1, n_layers + 1):
             _layer_works_on_the_one_before(check, states, number, weights, mask)
     check.done("small encoders of one and of three layers, with padding and without")
-    _parts(check, ids, segments)
-    _minilm(check)
-    return check.passed()
-
-
-def _parts(check: EncoderCheck, ids: Tensor, segments: Tensor) -> None:
-    """Without both halves no layer changes anything; without one of them it does."""
+    # Without both halves no layer changes anything; without one of them it does.
     weights, idle = encoder_weights(3), {"residual", "norm"}
     states = _hidden_states(check, ids, segments, weights, None, idle)
     for number, state in enumerate(states[1:]):
@@ -617,6 +570,25 @@ def _parts(check: EncoderCheck, ids: Tensor, segments: Tensor) -> None:
         "`parts` that were given",
     )
     check.done("missing parts")
+    # The published weights: the student's numbers against those of another implementation.
+    try:
+        weights = published("minilm")
+    except DataError as error:
+        check.fail(f"MiniLM's weights are needed for the last step\n{error}")
+    ids, segments, mask = read(*TEXTS)
+    states = _hidden_states(check, ids, segments, weights, mask)
+    furthest = 0.0
+    for number, (state, known) in enumerate(zip(states, MINILM, strict=True)):
+        shown = f"MiniLM, hidden state {number}"
+        check.law(state.shape == (2, 23, 384), f"{shown}: shape {list(state.shape)}")
+        got = torch.stack([state[place] for place in PLACES]).detach()
+        because = "small encoders are right: does your function depend on sizes, or on lengths?"
+        check.equals(got, known, shown, because=because, tolerance=1e-4)
+        furthest = max(furthest, (got - torch.tensor(known)).abs().max().item())
+    check.done(
+        "with MiniLM's weights your functions compute what Hugging Face's BertModel does, in all "
+        f"6 layers, to {furthest:.0e}"
+    )
 
 
 def _hidden_states(check: EncoderCheck, *arguments: Any) -> list[Tensor]:
@@ -682,28 +654,6 @@ def _layer_works_on_the_one_before(
     )
 
 
-def _minilm(check: EncoderCheck) -> None:
-    """The published weights: the student's numbers against those of another implementation."""
-    try:
-        weights = published("minilm")
-    except DataError as error:
-        check.fail(f"MiniLM's weights are needed for the last step\n{error}")
-    ids, segments, mask = read(*TEXTS)
-    states = _hidden_states(check, ids, segments, weights, mask)
-    furthest = 0.0
-    for number, (state, known) in enumerate(zip(states, MINILM, strict=True)):
-        shown = f"MiniLM, hidden state {number}"
-        check.law(state.shape == (2, 23, 384), f"{shown}: shape {list(state.shape)}")
-        got = torch.stack([state[place] for place in PLACES]).detach()
-        because = "small encoders are right: does your function depend on sizes, or on lengths?"
-        check.equals(got, known, shown, because=because, tolerance=1e-4)
-        furthest = max(furthest, (got - torch.tensor(known)).abs().max().item())
-    check.done(
-        "with MiniLM's weights your functions compute what Hugging Face's BertModel does, in all "
-        f"6 layers, to {furthest:.0e}"
-    )
-
-
 TEXTS = (
     ("My dog is cute.", "He likes playing, and he sleeps on the sofa whenever nobody is looking."),
     ("To be, or not to be?",),
@@ -721,18 +671,19 @@ MINILM = (
 )
 
 
-@task("ex06_bert_encoder", 8)
-def n_parameters(function: Callable) -> Passed:
+class _Count(Check):
+    """A check of whole numbers, with the restrictions of the tensor checks."""
+
+    refused = READY_MADE
+
+
+@task(
+    8,
+    "embeddings + n_layers * layer + pooler; write each as a sum of shapes",
+    "a layer: four matrices [D, D] with biases, two norms, [D, d_ff] and [d_ff, D] with biases",
+)
+def n_parameters(check: _Count) -> None:
     """The exact number for every size."""
-    check = _Count(
-        "n_parameters",
-        function,
-        hints=(
-            "embeddings + n_layers * layer + pooler; write each as a sum of shapes",
-            "a layer: four matrices [D, D] with biases, two norms, [D, d_ff] and [d_ff, D] with "
-            "biases",
-        ),
-    )
     check.example(
         Sizes(100, 10, 3, n_heads=2, d_head=5, d_ff=7, max_length=41, n_segments=10),
         gives=3_551,
@@ -759,13 +710,6 @@ def n_parameters(function: Callable) -> Passed:
         sizes = Sizes(30_000, d_model, n_layers, n_heads, d_model // n_heads, 4 * d_model)
         check.example(sizes, 128, True, gives=number, because=f"this is ALBERT-{name}")
     check.done("ALBERT-base and ALBERT-large as published")
-    return check.passed()
-
-
-class _Count(Check):
-    """A check of whole numbers, with the restrictions of the tensor checks."""
-
-    refused = READY_MADE
 
 
 # Layers, dimensions, heads, and the parameters without the heads of pre-training.
@@ -780,10 +724,9 @@ PUBLISHED = {
 ALBERT = {"base": (12, 768, 12, 11_683_584), "large": (24, 1024, 16, 17_683_968)}
 
 
-@task("ex06_bert_encoder", 9)
-def predict_right(function: Callable) -> Passed:
+@task(9, "write `return` and a whole number")
+def predict_right(check: Check) -> None:
     """A whole number from 0 to 32, of the student's choice."""
-    check = Check("predict_right", function, hints=("write `return` and a whole number",))
     answer = check.call()
     number = isinstance(answer, int) and not isinstance(answer, bool)
     check.law(
@@ -791,4 +734,3 @@ def predict_right(function: Callable) -> Passed:
         f"it must be a whole number from 0 to 32; it returned {answer!r}",
     )
     check.done(f"you predict {answer} of 32; now measure")
-    return check.passed()

@@ -1,7 +1,6 @@
 """Checks of exercise 7, the objectives: one per task."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import isfinite, sqrt
 from typing import Any
 
@@ -10,14 +9,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from bertlab.training.steps import Moments
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.ex06_bert_encoder import numbers
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import GradientsCheck, TensorCheck, described, normal, written
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex07_objectives")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex07_objectives")
 
 
 class Seed(int):
@@ -99,17 +97,13 @@ SHARES = (0.8, 0.1)
 ALWAYS = "with probability 1 every token is chosen, unless it is special"
 
 
-@task("ex07_objectives", 1)
-def choose_tokens(function: Callable) -> Passed:
+@task(
+    1,
+    "two questions about each token, joined by &: is it ordinary, and was it drawn",
+    "torch.rand(ids.shape, generator=generator) < probability",
+)
+def choose_tokens(check: MaskingCheck) -> None:
     """Each token independently."""
-    check = MaskingCheck(
-        "choose_tokens",
-        function,
-        hints=(
-            "two questions about each token, joined by &: is it ordinary, and was it drawn",
-            "torch.rand(ids.shape, generator=generator) < probability",
-        ),
-    )
     ids = torch.tensor([[3, 7, 4, 12, 9], [3, 5, 9, 0, 0]])
     right = [[False, True, False, True, False], [False, True, False, False, False]]
     check.example(*(ids, SPECIAL_IDS, 1.0, Seed(1)), gives=right, because=ALWAYS)
@@ -134,7 +128,6 @@ def choose_tokens(function: Callable) -> Passed:
     check.share(chosen[:, :38], 0.4, "ordinary tokens chosen, probability 0.4")
     check.heeds(ids, SPECIAL_IDS, 0.4, Seed(3))
     check.done("15 % and 40 % of 15,200 tokens, each independently, with only this generator")
-    return check.passed()
 
 
 def _independent(check: MaskingCheck, chosen: Tensor) -> None:
@@ -156,19 +149,14 @@ def _constant(x: Tensor, dim: int) -> bool:
     return bool((x == x.select(dim, 0).unsqueeze(dim)).all())
 
 
-@task("ex07_objectives", 2)
-def replace_chosen(function: Callable) -> Passed:
+@task(
+    2,
+    "one number from torch.rand decides: below the first share, below the sum of both, above",
+    "number the ordinary words in a circle: a word's own number plus a step from 1 to K - "
+    "1 is the number of another word",
+)
+def replace_chosen(check: MaskingCheck) -> None:
     """A share becomes [MASK], a share another word, the rest does not change."""
-    check = MaskingCheck(
-        "replace_chosen",
-        function,
-        hints=(
-            "one number from torch.rand decides: below the first share, below the sum of both, "
-            "above",
-            "number the ordinary words in a circle: a word's own number plus a step from 1 to K - "
-            "1 is the number of another word",
-        ),
-    )
     ordinary = 10 + 3 * (torch.arange(24) * 7 % 24)
     ids = ordinary[torch.arange(600 * 60).view(600, 60) % 24]
     predict = torch.arange(600 * 60).view(600, 60) * 7 % 5 < 3
@@ -189,12 +177,21 @@ def replace_chosen(function: Callable) -> Passed:
     )
     _fates(check, hidden, ids, predict)
     _random_words(check, hidden[predict & (hidden != MASK_ID)], ordinary, hidden, ids)
-    _other_shares(check, ids, predict, ordinary)
+    # Half become [MASK], three in ten another word.
+    hidden = check.drawn(
+        ids, predict, MASK_ID, ordinary, (0.5, 0.3), Seed(3), shape=ids.shape, dtype=torch.long
+    )
+    masked = (hidden == MASK_ID)[predict]
+    check.share(masked, 0.5, "chosen tokens that become [MASK], shares (0.5, 0.3)")
+    check.share(
+        (hidden != ids)[predict] & ~masked,
+        0.3,
+        "chosen tokens that become another word, shares (0.5, 0.3)",
+    )
     _never_itself(check)
     check.heeds(ids, predict, MASK_ID, ordinary, SHARES, Seed(2))
     check.done("80/10/10 and 50/30/20 of 21,600 chosen tokens; the others stay")
     check.done("always another word from ordinary_ids, all equally likely")
-    return check.passed()
 
 
 def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) -> None:
@@ -216,20 +213,6 @@ def _fates(check: MaskingCheck, hidden: Tensor, ids: Tensor, predict: Tensor) ->
     check.share(masked, 0.8, "chosen tokens that become [MASK]")
     changed = (hidden != ids)[predict] & ~masked
     check.share(changed, 0.1, "chosen tokens that become another word")
-
-
-def _other_shares(check: MaskingCheck, ids: Tensor, predict: Tensor, ordinary: Tensor) -> None:
-    """Half become [MASK], three in ten another word."""
-    hidden = check.drawn(
-        ids, predict, MASK_ID, ordinary, (0.5, 0.3), Seed(3), shape=ids.shape, dtype=torch.long
-    )
-    masked = (hidden == MASK_ID)[predict]
-    check.share(masked, 0.5, "chosen tokens that become [MASK], shares (0.5, 0.3)")
-    check.share(
-        (hidden != ids)[predict] & ~masked,
-        0.3,
-        "chosen tokens that become another word, shares (0.5, 0.3)",
-    )
 
 
 def _never_itself(check: MaskingCheck) -> None:
@@ -322,7 +305,6 @@ def _random_words(
 
 
 NAN, INFINITE = float("nan"), float("inf")
-SUM = "that is the sum; divide by the number of {}"
 HUGE = (
     "exp(1000) is infinite, and so is -log(0): take the logarithm and the softmax (or "
     "sigmoid) in one step, with log_softmax, logsigmoid or logsumexp"
@@ -349,17 +331,13 @@ def logits_of(*rows: Sequence[float], shifts: Sequence[float] = ()) -> Tensor:
     return logits + torch.tensor(shifts)[:, None] if shifts else logits
 
 
-@task("ex07_objectives", 3)
-def mlm_loss(function: Callable) -> Passed:
+@task(
+    3,
+    "F.cross_entropy(logits, words) is the mean, and has an argument for the sum",
+    "sum, divided by max(1, N): then a batch without masked words costs 0",
+)
+def mlm_loss(check: LossCheck) -> None:
     """The mean of -log p over the masked positions."""
-    check = LossCheck(
-        "mlm_loss",
-        function,
-        hints=(
-            "F.cross_entropy(logits, words) is the mean, and has an argument for the sum",
-            "sum, divided by max(1, N): then a batch without masked words costs 0",
-        ),
-    )
     check.example(
         *(logits_of([0.1, 0.6, 0.3]), torch.tensor([1])),
         gives=0.5108,
@@ -382,11 +360,6 @@ def mlm_loss(function: Callable) -> Passed:
         because="a batch without masked words costs 0; 0 / 0 would be nan, and spoil every weight",
     )
     check.gradients(rows, words)
-    _like_torch(check)
-    return check.passed()
-
-
-def _like_torch(check: LossCheck) -> None:
     logits = 3 * normal(300, 80, dtype=torch.float64)
     words = torch.arange(300) * 7 % 80
     because = "as F.cross_entropy computes it, for 300 positions and 80 words"
@@ -394,17 +367,13 @@ def _like_torch(check: LossCheck) -> None:
     check.done("huge logits, no masked words, gradients, 300 positions")
 
 
-@task("ex07_objectives", 4)
-def padded_loss(function: Callable) -> Passed:
+@task(
+    4,
+    "try the draft with a filler slot that has its own logits",
+    "logits[weights > 0] has a row for each slot in use, [N, V]: `mlm_loss` does the rest",
+)
+def padded_loss(check: LossCheck) -> None:
     """The mean over only the slots in use."""
-    check = LossCheck(
-        "padded_loss",
-        function,
-        hints=(
-            "try the draft with a filler slot that has its own logits",
-            "logits[weights > 0] has a row for each slot in use, [N, V]: `mlm_loss` does the rest",
-        ),
-    )
     logits = torch.stack([TWO, logits_of([0.5, 0.25, 0.25], [0.1, 0.1, 0.8], shifts=[2.0, -1.0])])
     words = torch.tensor([[1, 0], [0, 1]])
     check.example(
@@ -435,7 +404,6 @@ def padded_loss(function: Callable) -> Passed:
     check.example(*(huge, torch.tensor([[1, 0]]), torch.ones(1, 2)), gives=1500.0, because=HUGE)
     check.gradients(logits, words, torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
     check.done("inf in filler, no slot in use, huge logits, gradients")
-    return check.passed()
 
 
 # Two guesses among three words, of p = 0.6 and 0.2 where the words are 1 and 0.
@@ -460,20 +428,15 @@ def not_of_nothing(logits: Tensor, words: Tensor, weights: Tensor) -> Tensor:
     return F.cross_entropy(logits[weights > 0], words[weights > 0])
 
 
-@task("ex07_objectives", 5)
-def examine_padded_loss(function: Callable, own: Callable) -> Passed:
+@task(
+    5,
+    "two sequences, three slots in use: -log p of each, and their mean, by hand",
+    "one call for each rule of task 4: filler, nan, no slot in use, logits of 1,000",
+)
+def examine_padded_loss(check: MutationCheck, own: Callable) -> None:
     """A test of `padded_loss`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_padded_loss",
-        function,
-        hints=(
-            "two sequences, three slots in use: -log p of each, and their mean, by hand",
-            "one call for each rule of task 4: filler, nan, no slot in use, logits of 1,000",
-        ),
-    )
     example = torch.zeros(1, 1, 2), torch.zeros(1, 1, dtype=torch.long), torch.ones(1, 1)
-    check.needs("padded_loss", 4, own, *example)
-    check.passes(own, "your own `padded_loss`")
+    check.passes(own, "padded_loss", 4, *example)
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         by_sequence,
@@ -484,21 +447,16 @@ def examine_padded_loss(function: Callable, own: Callable) -> Passed:
         not_of_nothing, "a loss that is nan if no slot is in use", "what if every slot is filler?"
     )
     check.done("your own padded_loss passes, three wrong ones do not")
-    return check.passed()
 
 
-@task("ex07_objectives", 6)
-def smoothed_gradient(function: Callable) -> Passed:
+@task(
+    6,
+    "each row: the model's probabilities minus the target",
+    "softmax, minus smoothing / V everywhere, minus 1 - smoothing at "
+    "[torch.arange(N), words]; then divide by N",
+)
+def smoothed_gradient(check: LossCheck) -> None:
     """(softmax - smoothed target) / N."""
-    check = LossCheck(
-        "smoothed_gradient",
-        function,
-        hints=(
-            "each row: the model's probabilities minus the target",
-            "softmax, minus smoothing / V everywhere, minus 1 - smoothing at "
-            "[torch.arange(N), words]; then divide by N",
-        ),
-    )
     check.example(
         *(TWO, torch.tensor([1, 0]), 0.0),
         gives=[[0.05, -0.2, 0.15], [-0.4, 0.1, 0.3]],
@@ -531,7 +489,6 @@ def smoothed_gradient(function: Callable) -> Passed:
         tolerance=1e-8,
     )
     check.done("huge logits, no masked words, 300 positions against autograd")
-    return check.passed()
 
 
 def _slope(logits: Tensor, words: Tensor, smoothing: float) -> Tensor:
@@ -602,42 +559,27 @@ def _two(moments: Any) -> bool:
     return isinstance(moments, tuple) and len(moments) == 2
 
 
-@task("ex07_objectives", 7)
-def adam_step(function: Callable) -> Passed:
+@task(
+    7,
+    "m and v first; then corrected or not, along m or along the gradient, divided or not",
+    "a running mean is beta * old + (1 - beta) * new; corrected, it is / (1 - beta**step)",
+)
+def adam_step(check: AdamCheck) -> None:
     """One step of Adam."""
-    check = AdamCheck(
-        "adam_step",
-        function,
-        hints=(
-            "m and v first; then corrected or not, along m or along the gradient, divided or not",
-            "a running mean is beta * old + (1 - beta) * new; corrected, it is / (1 - beta**step)",
-        ),
-    )
-    _first_steps(check)
-    _later_step(check)
-    _without_parts(check)
-    _hundred_steps(check)
-    return check.passed()
-
-
-def _first_steps(check: AdamCheck) -> None:
     one, gradient = torch.ones(2), torch.tensor([0.5, -2.0])
-    memory = ([0.05, -0.2], [0.00025, 0.004])
+    moments_after = ([0.05, -0.2], [0.00025, 0.004])
     check.step(
         *(one, gradient, Moments.start(one), 1, 0.1, PARTS, BETAS, 0.0),
-        gives=([0.9, 1.1], *memory),
+        gives=([0.9, 1.1], *moments_after),
         because="m = [0.05, -0.2], corrected [0.5, -2]; v corrected [0.25, 4], its root [0.5, 2]: "
         "the first step is the learning rate, whatever the gradient's size",
     )
     check.step(
         *(one, gradient, Moments.start(one), 1, 0.1, PARTS, BETAS, 0.5),
-        gives=([0.95, 1.08], *memory),
+        gives=([0.95, 1.08], *moments_after),
         because="with eps = 0.5: 0.1 * 0.5 / (0.5 + 0.5) and 0.1 * -2 / (2 + 0.5)",
     )
     check.done("the first step, by hand")
-
-
-def _later_step(check: AdamCheck) -> None:
     memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
     check.step(
         *(torch.ones(2), torch.tensor([0.5, -2.0]), memory, 3, 0.1, PARTS, (0.5, 0.75), 0.0),
@@ -645,11 +587,7 @@ def _later_step(check: AdamCheck) -> None:
         because="m = [0.35, -1.05] / (1 - 0.5**3), v = [0.13, 1.0075] / (1 - 0.75**3)",
     )
     check.done("the third step, by hand")
-
-
-def _without_parts(check: AdamCheck) -> None:
-    """The third step again, with one part missing, and with none or one left."""
-    memory = Moments(torch.tensor([0.2, -0.1]), torch.tensor([0.09, 0.01]))
+    # The third step again, with one part missing, and with none or one left.
     for parts, moved, because in (
         (
             PARTS - {"mean"},
@@ -671,16 +609,13 @@ def _without_parts(check: AdamCheck) -> None:
             because=because,
         )
     check.done("without each of the parts, with none and with one")
-
-
-def _hundred_steps(check: AdamCheck) -> None:
-    """Each step on the moments of the one before, with betas and eps left out."""
+    # Each step on the moments of the one before, with betas and eps left out.
     gradients = numbers(100, 3, seed=5, dtype=torch.float64)
     gradients = gradients * torch.logspace(-3, 1, 100, dtype=torch.float64)[:, None]
     parameter = torch.ones(3, dtype=torch.float64)
     moments = Moments.start(parameter)
-    for step, gradient in enumerate(gradients, start=1):
-        parameter, moments = check.taken(parameter, gradient, Moments(*moments), step, 0.01, PARTS)
+    for step, slope in enumerate(gradients, start=1):
+        parameter, moments = check.taken(parameter, slope, Moments(*moments), step, 0.01, PARTS)
         if step in WAY:
             check.equals(
                 *(parameter, torch.tensor(WAY[step], dtype=torch.float64)),
@@ -692,17 +627,13 @@ def _hundred_steps(check: AdamCheck) -> None:
     check.done("a hundred steps, as torch.optim.Adam takes them")
 
 
-@task("ex07_objectives", 8)
-def softmax_backward(function: Callable) -> Passed:
+@task(
+    8,
+    "a row: its probabilities times (what was handed down minus its weighted mean)",
+    "(A * A_bar).sum(dim=-1, keepdim=True) is the weighted mean; the scale is a factor",
+)
+def softmax_backward(check: LossCheck) -> None:
     """The gradient by scores that are scaled before their softmax."""
-    check = LossCheck(
-        "softmax_backward",
-        function,
-        hints=(
-            "a row: its probabilities times (what was handed down minus its weighted mean)",
-            "(A * A_bar).sum(dim=-1, keepdim=True) is the weighted mean; the scale is a factor",
-        ),
-    )
     check.example(
         torch.tensor([[0.75, 0.25], [0.5, 0.5]]),
         torch.tensor([[2.0, -4.0], [4.0, 0.0]]),
@@ -726,7 +657,6 @@ def softmax_backward(function: Callable) -> Passed:
         tolerance=1e-8,
     )
     check.done("six heads against autograd")
-    return check.passed()
 
 
 class NormCheck(GradientsCheck):
@@ -736,17 +666,13 @@ class NormCheck(GradientsCheck):
     by = ("x", "gamma", "beta")
 
 
-@task("ex07_objectives", 9)
-def layer_norm_backward(function: Callable) -> Passed:
+@task(
+    9,
+    "g = z_bar * gamma; every mean runs along a row: dim=-1, keepdim=True",
+    "(g - mean of g - normed * mean of g * normed) / s; the other two add up all rows",
+)
+def layer_norm_backward(check: NormCheck) -> None:
     """The gradients of a layer norm from what it has kept."""
-    check = NormCheck(
-        "layer_norm_backward",
-        function,
-        hints=(
-            "g = z_bar * gamma; every mean runs along a row: dim=-1, keepdim=True",
-            "(g - mean of g - normed * mean of g * normed) / s; the other two add up all rows",
-        ),
-    )
     s = torch.tensor([[6.0]]).sqrt()
     normed = torch.tensor([[-3.0, 0.0, 3.0]]) / s  # of the row (0, 3, 6)
     check.by_hand(
@@ -778,7 +704,6 @@ def layer_norm_backward(function: Callable) -> Passed:
     check.done("two rows, two texts")
     check.by_hand(*_kept(), gives=_norm_slopes(), because="as autograd computes it")
     check.done("24 rows against autograd")
-    return check.passed()
 
 
 def _row_inputs() -> tuple[Tensor, ...]:
@@ -801,10 +726,9 @@ def _norm_slopes() -> tuple[Tensor, ...]:
     return torch.autograd.grad(F.layer_norm(x, (8,), gamma, beta, 0.0), (x, gamma, beta), down)
 
 
-@task("ex07_objectives", 10)
-def predict_first_step(function: Callable) -> Passed:
+@task(10, "write `return` and a number")
+def predict_first_step(check: Check) -> None:
     """A number above 0, of the student's choice."""
-    check = Check("predict_first_step", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     check.law(
@@ -812,7 +736,6 @@ def predict_first_step(function: Callable) -> Passed:
         f"it must be a number above 0, in learning rates; it returned {answer!r}",
     )
     check.done(f"you predict {answer:.3g} learning rates; now measure")
-    return check.passed()
 
 
 # The path of torch.optim.Adam: the number of steps, and the three weights after them.

@@ -1,7 +1,6 @@
 """Checks of exercise 8, the loop: one per task."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from math import log
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -11,14 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bertlab.pretraining.batches import Batch
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.differences import difference, short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TensorCheck, normal, written
+from course.feedback.tensors import OWN_CODE, TensorCheck, normal, written
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex08_pretraining")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex08_pretraining")
 
 LOSS = 2.1522
 
@@ -169,10 +167,6 @@ class CountedSGD(NotCopied, torch.optim.SGD):
         return super().step(closure)
 
 
-OWN_CODE = (
-    "uses bertlab's own code, which contains the answer to this task: write the steps yourself, "
-    "with Python and PyTorch"
-)
 # With these weights "word 0" has the probability 0.4, and IsNext 0.75.
 WORD, NEXT = log(4 / 3), log(3)
 
@@ -215,17 +209,13 @@ class LengthsCheck(Check):
         self.compared(found, answer, self.shown(arguments), because)
 
 
-@task("ex08_pretraining", 1)
-def kept_lengths(function: Callable) -> Passed:
+@task(
+    1,
+    "a loop is enough: while both together are too long, the longer one loses a token",
+    "`if a_length > b_length:` A loses one, `else:` B does",
+)
+def kept_lengths(check: LengthsCheck) -> None:
     """How many tokens of A and of B are kept."""
-    check = LengthsCheck(
-        "kept_lengths",
-        function,
-        hints=(
-            "a loop is enough: while both together are too long, the longer one loses a token",
-            "`if a_length > b_length:` A loses one, `else:` B does",
-        ),
-    )
     fits = "both fit: nothing is lost"
     check.pair(*(3, 4, 11), gives=(3, 4), because=fits)
     one = (
@@ -240,15 +230,7 @@ def kept_lengths(function: Callable) -> Passed:
         *(20, 1, 11), gives=(10, 1), because="A is longer all the time, so only A loses tokens"
     )
     check.done("pairs that fit, equal ones, a short A, a short B")
-    _fair(check)
-    long = "long documents: the loop removes token by token, and two lines could compute the result"
-    check.pair(30_000, 20_000, 509, gives=(255, 254), because=long)
-    check.done("all lengths up to 14")
-    return check.passed()
-
-
-def _fair(check: LengthsCheck) -> None:
-    """For short lengths, conditions for any algorithm."""
+    # For short lengths, conditions for any algorithm.
     for a in range(1, 15, 2):
         for b in range(1, 15):
             for room in (2, 7, 12):
@@ -261,6 +243,9 @@ def _fair(check: LengthsCheck) -> None:
                 )
                 fair = (a_kept == a or a_kept >= b_kept) and (b_kept == b or b_kept >= a_kept - 1)
                 check.law(fair, f"{shown}the shorter one has lost a token while it was shorter")
+    long = "long documents: the loop removes token by token, and two lines could compute the result"
+    check.pair(30_000, 20_000, 509, gives=(255, 254), because=long)
+    check.done("all lengths up to 14")
 
 
 class LayoutCheck(TensorCheck):
@@ -280,17 +265,13 @@ class LayoutCheck(TensorCheck):
         return answer
 
 
-@task("ex08_pretraining", 2)
-def lay_out(function: Callable) -> Passed:
+@task(
+    2,
+    "create all three as for padding only, then fill in row by row",
+    "a row is [cls_id, *a, sep_id, *b, sep_id]; A's part is len(a) + 2 long",
+)
+def lay_out(check: LayoutCheck) -> None:
     """Pairs as rows, with segments, padding and the mask."""
-    check = LayoutCheck(
-        "lay_out",
-        function,
-        hints=(
-            "create all three as for padding only, then fill in row by row",
-            "a row is [cls_id, *a, sep_id, *b, sep_id]; A's part is len(a) + 2 long",
-        ),
-    )
     arguments = ([([11, 12, 13], [21, 22]), ([14], [24])], 9, 5, 6, 9)
     shown = check.shown(arguments)
     ids, segment_ids, attention_mask = check.laid_out(*arguments)
@@ -311,12 +292,7 @@ def lay_out(function: Callable) -> Passed:
         because="True may be attended to, False is padding",
     )
     check.done("two pairs, by hand")
-    _many_pairs(check)
-    return check.passed()
-
-
-def _many_pairs(check: LayoutCheck) -> None:
-    """Full rows, words with the id of a special token elsewhere, 300 pairs."""
+    # Full rows, words with the id of a special token elsewhere, 300 pairs.
     full = ([([7, 8], [7])], 6, 1, 2, 0)
     parts = check.laid_out(*full, because="a row without padding")
     expected = ([[1, 7, 8, 2, 7, 2]], [[0, 0, 0, 0, 1, 1]], torch.ones(1, 6, dtype=torch.bool))
@@ -360,19 +336,14 @@ def sees_padding(*arguments: Any) -> Layout:
     return ids, segment_ids, torch.ones_like(attention_mask)
 
 
-@task("ex08_pretraining", 3)
-def examine_lay_out(function: Callable, own: Callable) -> Passed:
+@task(
+    3,
+    "rows of different lengths, none of them full, and all three tensors by hand",
+    "ids.tolist() == [[...], [...]], the same for segments and mask",
+)
+def examine_lay_out(check: MutationCheck, own: Callable) -> None:
     """A test of `lay_out`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_lay_out",
-        function,
-        hints=(
-            "rows of different lengths, none of them full, and all three tensors by hand",
-            "ids.tolist() == [[...], [...]], the same for segments and mask",
-        ),
-    )
-    check.needs("lay_out", 2, own, [([7], [8])], 5, 1, 2, 0)
-    check.passes(own, "your own `lay_out`")
+    check.passes(own, "lay_out", 2, [([7], [8])], 5, 1, 2, 0)
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         sees_padding,
@@ -385,7 +356,6 @@ def examine_lay_out(function: Callable, own: Callable) -> Passed:
         "compare the segment ids, too, number by number",
     )
     check.done("your own lay_out passes, three wrong ones do not")
-    return check.passed()
 
 
 PARTS = ("warm-up", "way down", "clipping")
@@ -419,17 +389,13 @@ class ScheduleCheck(TensorCheck):
         )
 
 
-@task("ex08_pretraining", 4)
-def plateau_schedule(function: Callable) -> Passed:
+@task(
+    4,
+    "one line for the way up, one for the way down, and never more than 1",
+    "down: how many steps are left, this one included, of `decay`",
+)
+def plateau_schedule(check: ScheduleCheck) -> None:
     """A linear rise, a constant part, and a fall in the last steps."""
-    check = ScheduleCheck(
-        "plateau_schedule",
-        function,
-        hints=(
-            "one line for the way up, one for the way down, and never more than 1",
-            "down: how many steps are left, this one included, of `decay`",
-        ),
-    )
     check.factors(
         *(range(1, 4), (9, 3, 4), [1 / 3, 2 / 3, 1.0]),
         because="the warm-up of 3 steps: a third more at each, 1 at its end",
@@ -451,7 +417,6 @@ def plateau_schedule(function: Callable) -> Passed:
     )
     check.factors([1], (1, 0, 0), [1.0], because="a training of one step")
     check.done("ways that overlap; no way up; no way down")
-    return check.passed()
 
 
 class AblationCheck(TensorCheck):
@@ -504,17 +469,13 @@ class AblationCheck(TensorCheck):
         return given[1:] == arguments[1:]
 
 
-@task("ex08_pretraining", 8)
-def ablation(function: Callable) -> Passed:
+@task(
+    8,
+    "rises = [loss(everything - {part}, seed) - whole[i] for i, seed in enumerate(seeds)]",
+    "the standard error is the rises' standard deviation (n - 1) over the root of n",
+)
+def ablation(check: AblationCheck) -> None:
     """How much the loss rises without each part, with the standard error."""
-    check = AblationCheck(
-        "ablation",
-        function,
-        hints=(
-            "rises = [loss(everything - {part}, seed) - whole[i] for i, seed in enumerate(seeds)]",
-            "the standard error is the rises' standard deviation (n - 1) over the root of n",
-        ),
-    )
     check.rises(
         {"": [2.0, 3.0, 4.0], "a": [3.0, 3.5, 5.5], "b": [1.5, 2.5, 4.0]},
         [[1.0, 0.28868], [-1 / 3, 0.16667]],
@@ -526,7 +487,6 @@ def ablation(function: Callable) -> Passed:
         because="seeds that differ by 8, and a rise that is the same with both: an error of 0",
     )
     check.done("rises, falls, seeds that differ much")
-    return check.passed()
 
 
 class PairCheck(Check):
@@ -546,18 +506,14 @@ class PairCheck(Check):
         self.compared(difference(gives, tuple(answer)), tuple(answer), shown, because)
 
 
-@task("ex08_pretraining", 9)
-def truncate_pair(function: Callable) -> Passed:
+@task(
+    9,
+    "while both together are longer than the room: who loses, then from which end",
+    "A loses only if it is longer than B and longer than `keep`",
+    "count the lost tokens: the first one uses draws[0], whichever segment it was in",
+)
+def truncate_pair(check: PairCheck) -> None:
     """A and B without the tokens that do not fit; A keeps some."""
-    check = PairCheck(
-        "truncate_pair",
-        function,
-        hints=(
-            "while both together are longer than the room: who loses, then from which end",
-            "A loses only if it is longer than B and longer than `keep`",
-            "count the lost tokens: the first one uses draws[0], whichever segment it was in",
-        ),
-    )
     a, b = [1, 2, 3, 4], [11, 12, 13, 14, 15]
     draws = [0.2, 0.7, 0.3]
     check.pair(*(a, b, 6, 3, draws), gives=([2, 3, 4], [12, 13, 14]), because="as in the statement")
@@ -591,20 +547,17 @@ def truncate_pair(function: Callable) -> Passed:
         because="9,700 tokens too many, all lost at the back; A has 200 left when B has 200, too",
     )
     check.done("pairs that fit, long ones")
-    return check.passed()
 
 
-@task("ex08_pretraining", 10)
-def predict_parts(function: Callable) -> Passed:
+@task(10, "return two names, with a comma")
+def predict_parts(check: Check) -> None:
     """Two of the three parts, of the student's choice."""
-    check = Check("predict_parts", function, hints=("return two names, with a comma",))
     answer = check.call()
     check.law(
         isinstance(answer, tuple | list) and len(answer) == 2 and set(answer) <= set(PARTS),
         f"it must be two of {', '.join(PARTS)}; it returned {answer!r}",
     )
     check.done(f"you predict {answer[0]} at 0.01 and {answer[1]} at 0.03; now measure")
-    return check.passed()
 
 
 class StepsCheck(TensorCheck):
@@ -641,22 +594,21 @@ def _written(value: Any) -> str:
     return written(value)
 
 
-@task("ex08_pretraining", 5)
-def accumulate_gradients(function: Callable) -> Passed:
+@task(
+    5,
+    "for each piece: its sum of -log p of words / n_words, plus that of pairs / n_pairs",
+    'F.cross_entropy(..., reduction="sum") is the sum; then .backward(), piece by piece',
+)
+def accumulate_gradients(check: StepsCheck) -> None:
     """Gradients of the whole batch, piece by piece."""
-    check = StepsCheck(
-        "accumulate_gradients",
-        function,
-        hints=(
-            "for each piece: its sum of -log p of words / n_words, plus that of pairs / n_pairs",
-            'F.cross_entropy(..., reduction="sum") is the sum; then .backward(), piece by piece',
-        ),
-    )
     pieces = two_pieces()
     model: Any = TwoWeights(pieces)
     answer = check.call(model, pieces, 4, 3)
     shown = check.shown((model, pieces, 4, 3))
-    _calls(check, model, shown, 2)
+    check.law(
+        len(model.calls) == 2,
+        f"{shown}\nthe model was called {len(model.calls)} times, for 2 pieces",
+    )
     check.equals(
         *(model.slope()[0], 0.15, f"{shown}: gradient of the words' loss"),
         because="the sums are -0.6 and +1.2, and there are 4 words: 0.6 / 4",
@@ -676,19 +628,7 @@ def accumulate_gradients(function: Callable) -> Passed:
         because="the loss of the whole batch: 4.528 nats / 4 words + 3.060 nats / 3 pairs",
     )
     check.done("a batch in two uneven pieces, by hand")
-    _adds_up(check, pieces)
-    return check.passed()
-
-
-def _calls(check: StepsCheck, model: Probe, shown: str, times: int) -> None:
-    check.law(
-        len(model.calls) == times,
-        f"{shown}\nthe model was called {len(model.calls)} times, for {times} pieces",
-    )
-
-
-def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
-    model: Any = TwoWeights(pieces)
+    model = TwoWeights(pieces)
     model.word.grad = model.next.grad = torch.tensor(10.0, dtype=torch.float64)
     model.next.grad = model.next.grad.clone()
     check.call(model, pieces, 4, 3)
@@ -712,17 +652,13 @@ def _adds_up(check: StepsCheck, pieces: list[Batch]) -> None:
     check.done("five pieces, one without a masked word, as PyTorch computes the whole batch")
 
 
-@task("ex08_pretraining", 6)
-def training_step(function: Callable) -> Passed:
+@task(
+    6,
+    "in this order: zero_grad, gradients, clip, learning rate, step",
+    "for group in optimizer.param_groups: group['lr'] = learning_rate",
+)
+def training_step(check: StepsCheck) -> None:
     """From gradients to one update of the weights."""
-    check = StepsCheck(
-        "training_step",
-        function,
-        hints=(
-            "in this order: zero_grad, gradients, clip, learning rate, step",
-            "for group in optimizer.param_groups: group['lr'] = learning_rate",
-        ),
-    )
     pieces = two_pieces()
     model, optimizer, answer = _stepped(check, pieces, 0.1, 1.0)
     shown = f"{check.shown((model, optimizer, pieces, 0.1, 1.0))}, plain gradient descent"
@@ -740,21 +676,6 @@ def training_step(function: Callable) -> Passed:
         *(answer, LOSS, f"{shown}: what it returns"),
         because="the loss of the batch, before the update",
     )
-    _clipped(check, pieces)
-    _second_step(check, pieces)
-    return check.passed()
-
-
-def _stepped(
-    check: StepsCheck, pieces: list[Batch], rate: float, clip: float
-) -> tuple[TwoWeights, CountedSGD, Any]:
-    """A new model after one step, its optimizer, and what the function returned."""
-    model: Any = TwoWeights(pieces)
-    optimizer = CountedSGD(model)
-    return model, optimizer, check.call(model, optimizer, pieces, rate, clip)
-
-
-def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
     model, optimizer, _ = _stepped(check, pieces, 0.1, 0.1)
     check.equals(
         *(model.moved(), [0.003387, 0.009409]),
@@ -764,10 +685,7 @@ def _clipped(check: StepsCheck, pieces: list[Batch]) -> None:
         tolerance=1e-5,
     )
     check.done("one step; clipping")
-
-
-def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
-    model: Any = TwoWeights(pieces)
+    model = TwoWeights(pieces)
     optimizer = CountedSGD(model)
     check.call(model, optimizer, pieces, 0.0, 1.0)
     check.call(model, optimizer, pieces, 0.1, 1.0)
@@ -784,17 +702,22 @@ def _second_step(check: StepsCheck, pieces: list[Batch]) -> None:
     check.done("two steps; a batch without a masked word")
 
 
-@task("ex08_pretraining", 7)
-def evaluate(function: Callable) -> Passed:
+def _stepped(
+    check: StepsCheck, pieces: list[Batch], rate: float, clip: float
+) -> tuple[TwoWeights, CountedSGD, Any]:
+    """A new model after one step, its optimizer, and what the function returned."""
+    model: Any = TwoWeights(pieces)
+    optimizer = CountedSGD(model)
+    return model, optimizer, check.call(model, optimizer, pieces, rate, clip)
+
+
+@task(
+    7,
+    "add up nats, right words, right pairs, words and pairs; divide at the end",
+    "was = model.training; model.eval(); with torch.no_grad(): ...; model.train(was)",
+)
+def evaluate(check: StepsCheck) -> None:
     """How good a model is, every word and every pair with the same weight."""
-    check = StepsCheck(
-        "evaluate",
-        function,
-        hints=(
-            "add up nats, right words, right pairs, words and pairs; divide at the end",
-            "was = model.training; model.eval(); with torch.no_grad(): ...; model.train(was)",
-        ),
-    )
     batches = two_pieces()
     model: Any = TwoWeights(batches).train()
     _evaluated(
@@ -805,7 +728,21 @@ def evaluate(function: Callable) -> Passed:
             "one pair of three is right",
         ),
     )
-    _left_alone(check, model, batches)
+    check.law(
+        model.training,
+        "the model was in training mode and no longer is\n→ leave it as it was: "
+        "model.train(was), or the training continues without dropout",
+    )
+    off = not torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    check.law(not off, "gradients stay off\n→ the block of `with torch.no_grad():` ends by itself")
+    model.eval()
+    check.call(model, batches)
+    check.law(
+        not model.training,
+        "the model was in eval() and is in training mode now\n→ leave it as it was: remember "
+        "model.training first",
+    )
     check.done("two uneven batches, by hand; without dropout and gradients")
     batches = many_pieces()
     model = Table(batches).eval()
@@ -820,7 +757,6 @@ def evaluate(function: Callable) -> Passed:
     _evaluated(check, model, Once(batches), gives, because=(because,) * 3)
     check.law(not model.training, "a model that was in eval() must still be in eval() afterwards")
     check.done("five batches, one without a masked word")
-    return check.passed()
 
 
 def _evaluated(
@@ -848,21 +784,3 @@ def _evaluated(
     names = ("loss of the words", "accuracy of the words", "accuracy of the pairs")
     for name, number, right, reason in zip(names, answer, gives, because, strict=True):
         check.number(number, right, f"{shown}: {name}", because=reason)
-
-
-def _left_alone(check: StepsCheck, model: Probe, batches: list[Batch]) -> None:
-    check.law(
-        model.training,
-        "the model was in training mode and no longer is\n→ leave it as it was: "
-        "model.train(was), or the training continues without dropout",
-    )
-    off = not torch.is_grad_enabled()
-    torch.set_grad_enabled(True)
-    check.law(not off, "gradients stay off\n→ the block of `with torch.no_grad():` ends by itself")
-    model.eval()
-    check.call(model, batches)
-    check.law(
-        not model.training,
-        "the model was in eval() and is in training mode now\n→ leave it as it was: remember "
-        "model.training first",
-    )

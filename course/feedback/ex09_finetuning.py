@@ -2,29 +2,30 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from math import inf
 from numbers import Real
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.differences import a, difference, short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
-from course.feedback.tensors import CUT, TOLERANCE, NumberCheck, TensorCheck, normal
-
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex09_finetuning")
-
-OWN_CODE = (
-    "uses bertlab's own code, which contains the answer to this task: write the steps yourself, "
-    "with Python and PyTorch"
+from course.feedback.tensors import (
+    CUT,
+    OWN_CODE,
+    TOLERANCE,
+    NumberCheck,
+    TensorCheck,
+    global_generators,
+    normal,
 )
+
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex09_finetuning")
+
 IGNORED = -100
 
 
@@ -63,19 +64,14 @@ class LayersCheck(TensorCheck):
 FIVE = tuple(torch.tensor([[[2.0**layer, layer]]]) for layer in range(6))
 
 
-@task("ex09_finetuning", 1)
-def layer_features(function: Callable) -> Passed:
+@task(
+    1,
+    "hidden_states[0] are the embeddings, hidden_states[-1] is the last layer; [-4:] are "
+    "the last four, [1:] all layers",
+    "torch.stack(list).sum(dim=0) adds tensors up; torch.cat(list, dim=-1) concatenates vectors",
+)
+def layer_features(check: LayersCheck) -> None:
     """The vectors that a head reads."""
-    check = LayersCheck(
-        "layer_features",
-        function,
-        hints=(
-            "hidden_states[0] are the embeddings, hidden_states[-1] is the last layer; [-4:] are "
-            "the last four, [1:] all layers",
-            "torch.stack(list).sum(dim=0) adds tensors up; torch.cat(list, dim=-1) concatenates "
-            "vectors",
-        ),
-    )
     for how, gives, because in _mixes():
         check.example(FIVE, how, gives=gives, because=because)
     check.done("four mixes and two single layers, by hand")
@@ -101,7 +97,6 @@ def layer_features(function: Callable) -> Passed:
     for place, part in enumerate(answer.chunk(4, dim=-1)):
         check.equals(part, states[9 + place], f"{shown}: numbers {16 * place} to {16 * place + 15}")
     check.done("12 layers, a batch of texts")
-    return check.passed()
 
 
 def _mixes() -> list[tuple[Any, list, str]]:
@@ -141,19 +136,14 @@ class LossCheck(TensorCheck):
         return f"{self.name}(logits {list(logits.shape)}, targets {written})"
 
 
-@task("ex09_finetuning", 3)
-def tagger_loss(function: Callable) -> Passed:
+@task(
+    3,
+    "asked = targets != IGNORED is True at the tokens that count; logits[asked] are their "
+    "rows, [N, C]",
+    'F.cross_entropy(..., reduction="sum") of those rows, divided by their number, at least 1',
+)
+def tagger_loss(check: LossCheck) -> None:
     """The mean over only the tokens that have a target."""
-    check = LossCheck(
-        "tagger_loss",
-        function,
-        hints=(
-            "asked = targets != IGNORED is True at the tokens that count; logits[asked] are their "
-            "rows, [N, C]",
-            'F.cross_entropy(..., reduction="sum") of those rows, divided by their number, at '
-            "least 1",
-        ),
-    )
     half = torch.tensor([0.5, 0.25, 0.25]).log()
     logits = half.expand(2, 4, 3).contiguous()
     targets = torch.tensor([[IGNORED, 0, IGNORED, IGNORED], [IGNORED, 1, 2, 1]])
@@ -163,20 +153,6 @@ def tagger_loss(function: Callable) -> Passed:
         "tokens",
     )
     check.done("two texts by hand")
-    _others_do_not_count(check, logits, targets)
-    logits = 3 * normal(8, 50, 9, seed=4)
-    asked = torch.arange(400).view(8, 50) * 7 % 5 == 0
-    true = torch.arange(400).view(8, 50) * 5 % 9
-    log_p = logits.double().log_softmax(dim=-1).gather(-1, true[..., None])[..., 0]
-    check.loss(
-        *(logits, true.masked_fill(~asked, IGNORED), float(-log_p[asked].sum() / asked.sum())),
-        because="8 texts of 50 tokens, 9 tags: the mean over the 80 tokens with a target",
-    )
-    check.done("8 texts of 50 tokens; gradients")
-    return check.passed()
-
-
-def _others_do_not_count(check: LossCheck, logits: Tensor, targets: Tensor) -> None:
     other = logits.clone()
     other[targets == IGNORED] = 1000 * normal(int((targets == IGNORED).sum()), 3, seed=3)
     check.loss(
@@ -190,6 +166,15 @@ def _others_do_not_count(check: LossCheck, logits: Tensor, targets: Tensor) -> N
         because="no token has a target: 0, where the mean of nothing would be nan",
     )
     check.done("tokens without a target do not count; no targets at all")
+    logits = 3 * normal(8, 50, 9, seed=4)
+    asked = torch.arange(400).view(8, 50) * 7 % 5 == 0
+    true = torch.arange(400).view(8, 50) * 5 % 9
+    log_p = logits.double().log_softmax(dim=-1).gather(-1, true[..., None])[..., 0]
+    check.loss(
+        *(logits, true.masked_fill(~asked, IGNORED), float(-log_p[asked].sum() / asked.sum())),
+        because="8 texts of 50 tokens, 9 tags: the mean over the 80 tokens with a target",
+    )
+    check.done("8 texts of 50 tokens; gradients")
 
 
 class ListCheck(Check):
@@ -209,19 +194,15 @@ class ListCheck(Check):
         return answer
 
 
-@task("ex09_finetuning", 2)
-def first_pieces(function: Callable) -> Passed:
+@task(
+    2,
+    "for each piece: the word in which it lies, if there is one, and if no piece before "
+    "it lay in that word",
+    "a piece (start, end) lies in word (a, b) if start < end and a <= start < b; keep the "
+    "number of the last word that has had its first piece",
+)
+def first_pieces(check: ListCheck) -> None:
     """For each piece the word of which it is the first."""
-    check = ListCheck(
-        "first_pieces",
-        function,
-        hints=(
-            "for each piece: the word in which it lies, if there is one, and if no piece before "
-            "it lay in that word",
-            "a piece (start, end) lies in word (a, b) if start < end and a <= start < b; keep the "
-            "number of the last word that has had its first piece",
-        ),
-    )
     check.example(
         [(0, 3), (4, 10)],
         [(0, 0), (0, 3), (4, 9), (9, 10), (0, 0)],
@@ -266,7 +247,6 @@ def first_pieces(function: Callable) -> Passed:
             f"the words near it are {short(words[max(0, numbers[place] - 1) :][:3])}"
         )
     check.done(f"{len(offsets)} pieces")
-    return check.passed()
 
 
 def many_pieces() -> tuple[list, list, list[int]]:
@@ -283,18 +263,14 @@ def many_pieces() -> tuple[list, list, list[int]]:
     return words, [*offsets, (0, 0)], [*numbers, -1]
 
 
-@task("ex09_finetuning", 4)
-def bioes_runs(function: Callable) -> Passed:
+@task(
+    4,
+    "one variable is enough: the number of the last B whose span is still open, or None",
+    "S: a span of one word. B: open here. I: leave it open if the labels are the same. E: "
+    "the same, and the span is complete. In all other cases no span is open afterwards",
+)
+def bioes_runs(check: ListCheck) -> None:
     """The complete spans of tags with an end."""
-    check = ListCheck(
-        "bioes_runs",
-        function,
-        hints=(
-            "one variable is enough: the number of the last B whose span is still open, or None",
-            "S: a span of one word. B: open here. I: leave it open if the labels are the same. E: "
-            "the same, and the span is complete. In all other cases no span is open afterwards",
-        ),
-    )
     for tags, gives, because in _complete_by_hand():
         check.example(tags, gives=gives, because=because)
     check.done("spans of one word and of several, labels with hyphens")
@@ -313,7 +289,6 @@ def bioes_runs(function: Callable) -> Passed:
             + (f"; number {place} is {runs[place]}, not {short(answer[place])}")
         )
     check.done(f"{len(runs)} spans")
-    return check.passed()
 
 
 Rows = Iterator[tuple[list[str], list, str]]
@@ -397,18 +372,14 @@ def _written(scores: Sequence[float]) -> str:
     return ", ".join(f"{name} {number:.4g}" for name, number in zip(names, scores, strict=True))
 
 
-@task("ex09_finetuning", 5)
-def entity_f1(function: Callable) -> Passed:
+@task(
+    5,
+    "collect the spans of all texts, true and guessed, in two sets; what both sets contain "
+    "is right",
+    "{(text, *run) for text, tags in enumerate(texts) for run in tag_runs(tags)}",
+)
+def entity_f1(check: ScoresCheck) -> None:
     """Precision, recall and F1 of whole spans."""
-    check = ScoresCheck(
-        "entity_f1",
-        function,
-        hints=(
-            "collect the spans of all texts, true and guessed, in two sets; what both sets contain "
-            "is right",
-            "{(text, *run) for text, tags in enumerate(texts) for run in tag_runs(tags)}",
-        ),
-    )
     check.scores(
         [["B-PER", "I-PER", "O", "B-LOC"]],
         [["B-PER", "O", "O", "B-LOC"]],
@@ -416,7 +387,12 @@ def entity_f1(function: Callable) -> Passed:
         because="true are (0, 2, PER) and (3, 4, LOC); of the guesses (0, 1, PER) and (3, 4, LOC) "
         "one is right. Half a span does not count",
     )
-    _several_texts(check)
+    check.scores(
+        [["B-LOC", "O", "O", "O"], ["B-LOC", "O", "B-PER", "O"]],
+        [["B-LOC", "O", "O", "O"], ["O", "B-LOC", "B-PER", "B-LOC"]],
+        (1 / 2, 2 / 3, 4 / 7),
+        because="in both texts together 3 true spans, 4 guessed ones, 2 of them right",
+    )
     check.done("half a span, several texts")
     check.scores(
         [["B-PER", "O"], ["B-LOC", "I-LOC"]],
@@ -442,16 +418,6 @@ def entity_f1(function: Callable) -> Passed:
         because="three long texts: all found; some found that are none; nothing found",
     )
     check.done("three long texts")
-    return check.passed()
-
-
-def _several_texts(check: ScoresCheck) -> None:
-    check.scores(
-        [["B-LOC", "O", "O", "O"], ["B-LOC", "O", "B-PER", "O"]],
-        [["B-LOC", "O", "O", "O"], ["O", "B-LOC", "B-PER", "B-LOC"]],
-        (1 / 2, 2 / 3, 4 / 7),
-        because="in both texts together 3 true spans, 4 guessed ones, 2 of them right",
-    )
 
 
 Spans = set[tuple[int, int, int, str]]
@@ -500,19 +466,14 @@ def _without_labels(true_tags: Tags, guessed_tags: Tags) -> tuple[float, float, 
     return _scores(*sides)
 
 
-@task("ex09_finetuning", 6)
-def examine_entity_f1(function: Callable, own: Callable) -> Passed:
+@task(
+    6,
+    "three texts, with more guesses than true spans: work out precision, recall and F1",
+    "one more call for each sentence of task 5; compare all three numbers",
+)
+def examine_entity_f1(check: MutationCheck, own: Callable) -> None:
     """A test of `entity_f1`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_entity_f1",
-        function,
-        hints=(
-            "three texts, with more guesses than true spans: work out precision, recall and F1",
-            "one more call for each sentence of task 5; compare all three numbers",
-        ),
-    )
-    check.needs("entity_f1", 5, own, [["O"]], [["O"]])
-    check.passes(own, "your own `entity_f1`")
+    check.passes(own, "entity_f1", 5, [["O"]], [["O"]])
     check.stops(_draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         _mean_of_texts,
@@ -525,7 +486,6 @@ def examine_entity_f1(function: Callable, own: Callable) -> Passed:
         "a call in which only the label is wrong shows it",
     )
     check.done("your own entity_f1 passes, three wrong ones do not")
-    return check.passed()
 
 
 # [CLS] where is jim ? [SEP] jim went to the lake [SEP]
@@ -572,31 +532,20 @@ class AnswerCheck(TensorCheck):
         return f'{call}, {what}, where "no answer" scores {float(logits[0].sum()):.4g}'
 
 
-@task("ex09_finetuning", 7)
-def best_span(function: Callable) -> Passed:
+@task(
+    7,
+    "tokens that may be part of an answer: segment 1, and start < end in offsets",
+    "two loops over those tokens, the second one from i to i + max_tokens - 1; keep the "
+    "best S_i + E_j and its (i, j), and compare with S_0 + E_0 at the end",
+)
+def best_span(check: AnswerCheck) -> None:
     """From scores to an answer."""
-    check = AnswerCheck(
-        "best_span",
-        function,
-        hints=(
-            "tokens that may be part of an answer: segment 1, and start < end in offsets",
-            "two loops over those tokens, the second one from i to i + max_tokens - 1; keep the "
-            "best S_i + E_j and its (i, j), and compare with S_0 + E_0 at the end",
-        ),
-    )
     check.answers(
         *(LOGITS, OFFSETS, SEGMENTS),
         gives=(12, 20),
         because='"the lake", tokens 9 to 10, scores 6 + 1 = 7',
     )
     check.done("the worked example")
-    _unanswered(check)
-    _short_ones(check)
-    _long_passage(check)
-    return check.passed()
-
-
-def _unanswered(check: AnswerCheck) -> None:
     sure = LOGITS.clone()
     sure[0] = torch.tensor([5.0, 3.0])
     nothing = 'the best answer scores 7, "no answer" S_0 + E_0 = 5 + 3 = 8: return None'
@@ -630,9 +579,6 @@ def _unanswered(check: AnswerCheck) -> None:
         because="all scores are below 0 here, and one of them is still the best: start with -inf",
     )
     check.done('"no answer" and its threshold')
-
-
-def _short_ones(check: AnswerCheck) -> None:
     many = "max_tokens counts tokens of the answer: from 9 to 10 are two"
     check.answers(
         *(LOGITS, OFFSETS, SEGMENTS, 1),
@@ -641,10 +587,7 @@ def _short_ones(check: AnswerCheck) -> None:
     )
     check.answers(*(LOGITS, OFFSETS, SEGMENTS, 2), gives=(12, 20), because=many)
     check.done("only short answers")
-
-
-def _long_passage(check: AnswerCheck) -> None:
-    """400 tokens: the largest pairs are too long, in the question, or reversed."""
+    # 400 tokens: the largest pairs are too long, in the question, or reversed.
     logits: Tensor = normal(400, 2, seed=7) / 10
     offsets = [(0, 0)] + [(5 * n, 5 * n + 4) for n in range(20)] + [(0, 0)]
     offsets += [(7 * n, 7 * n + 5) for n in range(377)] + [(0, 0)]
@@ -676,10 +619,9 @@ LEARNERS = (
 )
 
 
-@task("ex09_finetuning", 8)
-def predict_contest(function: Callable) -> Passed:
+@task(8, 'write `return {"bag of words": 0.5, ...}`')
+def predict_contest(check: Check) -> None:
     """An F1 for each learner, of the student's choice."""
-    check = Check("predict_contest", function, hints=('write `return {"bag of words": 0.5, ...}`',))
     answer = check.call()
     check.law(
         isinstance(answer, dict) and set(answer) == set(LEARNERS),
@@ -693,7 +635,6 @@ def predict_contest(function: Callable) -> Passed:
         )
     best = max(answer, key=answer.__getitem__)
     check.done(f"you predict that {best!r} is ahead; now measure")
-    return check.passed()
 
 
 def has_digit(word: str) -> bool:
@@ -757,19 +698,15 @@ TEXTS = ["call 0800 or 0900 now", "see you", "  4 u  only ", "10 20"]
 LONG = [f"a b c{number % 9} d e f" for number in range(300)]
 
 
-@task("ex09_finetuning", 9)
-def ablate_words(function: Callable) -> Passed:
+@task(
+    9,
+    "words = text.split(); left = [word for word in words if not is_part(word)]",
+    "the control keeps len(left) of the places range(len(words)), drawn by "
+    "random.Random(seed).sample and sorted",
+)
+def ablate_words(check: WordsCheck) -> None:
     """Texts without a kind of words, and without the same number of random words."""
-    check = WordsCheck(
-        "ablate_words",
-        function,
-        hints=(
-            "words = text.split(); left = [word for word in words if not is_part(word)]",
-            "the control keeps len(left) of the places range(len(words)), drawn by "
-            "random.Random(seed).sample and sorted",
-        ),
-    )
-    before = _random_numbers()
+    before = global_generators()
     without, control = check.sides(TEXTS, has_digit, 1)
     gives = ["call or now", "see you", "u only", ""]
     check.compared(
@@ -782,21 +719,7 @@ def ablate_words(function: Callable) -> Passed:
     check.done("four texts by hand")
     without, control = check.sides(LONG, has_digit, 1)
     check.control(LONG, without, control)
-    _drawn(check, control)
-    _, again = check.sides(LONG, has_digit, 1)
-    _, other = check.sides(LONG, has_digit, 2)
-    check.law(again == control, "the same seed gives another control")
-    check.law(other != control, "another seed gives the same control: is `seed` used?")
-    check.law(
-        _random_numbers() == before,
-        "it changed the global random numbers; random.Random(seed) is a separate generator",
-    )
-    check.done("300 texts: as many words, at random places, the same with the same seed")
-    return check.passed()
-
-
-def _drawn(check: WordsCheck, control: list[str]) -> None:
-    """In 300 texts of 6 words, each place is removed about 50 times."""
+    # In 300 texts of 6 words, each place is removed about 50 times.
     for place in range(6):
         lost = sum(not any(word[0] == chr(97 + place) for word in t.split()) for t in control)
         check.law(
@@ -804,12 +727,15 @@ def _drawn(check: WordsCheck, control: list[str]) -> None:
             f"of 300 texts of 6 words, one of which has a digit, the control loses word {place} "
             f"{lost} times; about 50 are expected: draw from all words, again for each text",
         )
-
-
-def _random_numbers() -> tuple:
-    """The state of all global generators."""
-    state = np.random.get_state()[1].tobytes()  # type: ignore[index]
-    return random.getstate(), state, torch.get_rng_state().tolist()
+    _, again = check.sides(LONG, has_digit, 1)
+    _, other = check.sides(LONG, has_digit, 2)
+    check.law(again == control, "the same seed gives another control")
+    check.law(other != control, "another seed gives the same control: is `seed` used?")
+    check.law(
+        global_generators() == before,
+        "it changed the global random numbers; random.Random(seed) is a separate generator",
+    )
+    check.done("300 texts: as many words, at random places, the same with the same seed")
 
 
 class MatrixCheck(TensorCheck):
@@ -819,17 +745,13 @@ class MatrixCheck(TensorCheck):
     ready_made = ()
 
 
-@task("ex09_finetuning", 10)
-def confusion_matrix(function: Callable) -> Passed:
+@task(
+    10,
+    "a dictionary from each class to its place says at once whether a label is a class",
+    "start with torch.zeros(C, C, dtype=torch.long); add 1 for each example that counts",
+)
+def confusion_matrix(check: MatrixCheck) -> None:
     """How often each gold label got each guess."""
-    check = MatrixCheck(
-        "confusion_matrix",
-        function,
-        hints=(
-            "a dictionary from each class to its place says at once whether a label is a class",
-            "start with torch.zeros(C, C, dtype=torch.long); add 1 for each example that counts",
-        ),
-    )
     check.example(
         ["spam", "spam", "spam", "ham", "ham", "news"],
         ["spam", "spam", "ham", "ham", "news", "news"],
@@ -866,7 +788,6 @@ def confusion_matrix(function: Callable) -> Passed:
         because=f"{len(pairs)} examples of four classes",
     )
     check.done(f"{len(pairs)} examples")
-    return check.passed()
 
 
 class ScoreCheck(NumberCheck):
@@ -875,18 +796,14 @@ class ScoreCheck(NumberCheck):
     refused = OWN_CODE
 
 
-@task("ex09_finetuning", 10)
-def matthews_correlation(function: Callable) -> Passed:
+@task(
+    10,
+    "t = matrix.sum(dim=1), p = matrix.sum(dim=0), c = matrix.trace(), s = matrix.sum(), "
+    "all after matrix.double()",
+    "work out both differences under the roots first, and return 0.0 if one of them is 0",
+)
+def matthews_correlation(check: ScoreCheck) -> None:
     """One number for a confusion matrix."""
-    check = ScoreCheck(
-        "matthews_correlation",
-        function,
-        hints=(
-            "t = matrix.sum(dim=1), p = matrix.sum(dim=0), c = matrix.trace(), s = matrix.sum(), "
-            "all after matrix.double()",
-            "work out both differences under the roots first, and return 0.0 if one of them is 0",
-        ),
-    )
     check.example(
         torch.tensor([[2, 2], [0, 4]]),
         gives=0.57735,
@@ -919,7 +836,6 @@ def matthews_correlation(function: Callable) -> Passed:
         because="391,000 examples, as many as in QQP's test set",
     )
     check.done("391,000 examples")
-    return check.passed()
 
 
 def spread_out(confidences: Sequence[float], n_classes: int = 3) -> Tensor:
@@ -932,19 +848,15 @@ def spread_out(confidences: Sequence[float], n_classes: int = 3) -> Tensor:
     return torch.tensor(rows)
 
 
-@task("ex09_finetuning", 11)
-def expected_calibration_error(function: Callable) -> Passed:
+@task(
+    11,
+    "first drop the examples that do not count; then probabilities.max(dim=-1) gives the "
+    "confidences and the guesses",
+    "in a loop over bins: inside = (confidence > lower) & (confidence <= upper); skip a "
+    "bin that holds nothing",
+)
+def expected_calibration_error(check: ScoreCheck) -> None:
     """How far confidence is from being right."""
-    check = ScoreCheck(
-        "expected_calibration_error",
-        function,
-        hints=(
-            "first drop the examples that do not count; then probabilities.max(dim=-1) gives the "
-            "confidences and the guesses",
-            "in a loop over bins: inside = (confidence > lower) & (confidence <= upper); skip a "
-            "bin that holds nothing",
-        ),
-    )
     rows = [[0.5, 0.25, 0.25], [0.4, 0.3, 0.3], [0.125, 0.75, 0.125], [0.1, 0.15, 0.75]]
     five = torch.tensor([*rows, [0.0, 0.0, 1.0]])
     gold = torch.tensor([0, 1, 1, 2, 0])
@@ -984,7 +896,6 @@ def expected_calibration_error(function: Callable) -> Passed:
         "0.05 apart in four of them and 0.1 in one",
     )
     check.done("1,000 examples in ten bins")
-    return check.passed()
 
 
 class AdapterCheck(TensorCheck):
@@ -1083,36 +994,27 @@ class AdapterCheck(TensorCheck):
         )
 
 
-@task("ex09_finetuning", 13)
-def start_adapter(function: Callable) -> Passed:
+@task(
+    13,
+    "one more rank is one more row of A and one more column of B: how many numbers?",
+    "torch.randn(r, d_in, generator=torch.Generator().manual_seed(seed)), torch.zeros",
+)
+def start_adapter(check: AdapterCheck) -> None:
     """A and B of the largest rank that a budget allows; they change nothing yet."""
-    check = AdapterCheck(
-        "start_adapter",
-        function,
-        hints=(
-            "one more rank is one more row of A and one more column of B: how many numbers?",
-            "torch.randn(r, d_in, generator=torch.Generator().manual_seed(seed)), torch.zeros",
-        ),
-    )
     check.starts(6, 4, 29, 2, "each rank costs 6 + 4 = 10 numbers: 20 of 29")
     check.starts(3, 5, 24, 3, "each rank costs 3 + 5 = 8 numbers: exactly 24")
     check.starts(256, 768, 5000, 4, "each rank costs 256 + 768 = 1,024 numbers: 4,096 of 5,000")
     check.done("the rank, the start, the seed")
-    return check.passed()
 
 
-@task("ex09_finetuning", 13)
-def adapted(function: Callable) -> Passed:
+@task(
+    13,
+    "two ways for x: through the frozen layer, F.linear(x, weight, bias), and through A, "
+    "then B; add the second, alpha / r times",
+    "which tensors must be detached: weight, bias, the merged weight, but not x",
+)
+def adapted(check: AdapterCheck) -> None:
     """The output of a frozen layer with an adapter, and the merged weight."""
-    check = AdapterCheck(
-        "adapted",
-        function,
-        hints=(
-            "two ways for x: through the frozen layer, F.linear(x, weight, bias), and through A, "
-            "then B; add the second, alpha / r times",
-            "which tensors must be detached: weight, bias, the merged weight, but not x",
-        ),
-    )
     weight, bias = torch.tensor([[1.0, 2], [0, 1]]), torch.tensor([10.0, 20])
     thin = torch.tensor([[1.0, -1]]), torch.tensor([[2.0], [1]])
     check.layer(
@@ -1144,4 +1046,3 @@ def adapted(function: Callable) -> Passed:
     )
     check.learns(x, weight, bias, A, B, alpha=8.0)
     check.done("3 texts of 20 tokens, with all gradients")
-    return check.passed()

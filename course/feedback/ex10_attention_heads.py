@@ -1,23 +1,20 @@
 """Checks of exercise 10, attention heads: one per task."""
 
-import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NoReturn
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.differences import short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
-from course.feedback.tensors import TensorCheck, normal, same, written
+from course.feedback.tensors import TensorCheck, global_generators, normal, same, written
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex10_attention_heads")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex10_attention_heads")
 
 OWN_CODE = (
     "uses bertlab's own code. That code contains the answer to this task, so it cannot be the "
@@ -61,18 +58,14 @@ NEIGHBOURS = torch.tensor(
 )
 
 
-@task("ex10_attention_heads", 1)
-def attention_entropy(function: Callable) -> Passed:
+@task(
+    1,
+    "one number for each query: the sum of -p log p over its keys, dim=-1",
+    "0 times -inf is nan, so a plain p * p.log() fails where p is 0",
+    "torch.xlogy(p, p) is p log p, and 0 where p is 0",
+)
+def attention_entropy(check: PatternCheck) -> None:
     """How spread out each row is."""
-    check = PatternCheck(
-        "attention_entropy",
-        function,
-        hints=(
-            "one number for each query: the sum of -p log p over its keys, dim=-1",
-            "0 times -inf is nan, so a plain p * p.log() fails where p is 0",
-            "torch.xlogy(p, p) is p log p, and 0 where p is 0",
-        ),
-    )
     right = torch.tensor([0.6931, 0, 1.3863, 1.0397])
     check.example(
         ENTROPY,
@@ -102,21 +95,16 @@ def attention_entropy(function: Callable) -> Passed:
         because="4 heads, 130 tokens, in 64 bits",
     )
     check.done("uniform, one key, 130 tokens")
-    return check.passed()
 
 
-@task("ex10_attention_heads", 2)
-def attention_to_offset(function: Callable) -> Passed:
+@task(
+    2,
+    "offset -1: the queries 1, 2, ..., L - 1 have a previous token, query 0 has none",
+    "the probabilities of query i at key i + offset lie on a diagonal of the matrix",
+    "attention.diagonal(offset, dim1=-2, dim2=-1) is that diagonal, [..., L - |offset|]",
+)
+def attention_to_offset(check: PatternCheck) -> None:
     """The attention to the previous token, to the next, and so on."""
-    check = PatternCheck(
-        "attention_to_offset",
-        function,
-        hints=(
-            "offset -1: the queries 1, 2, ..., L - 1 have a previous token, query 0 has none",
-            "the probabilities of query i at key i + offset lie on a diagonal of the matrix",
-            "attention.diagonal(offset, dim1=-2, dim2=-1) is that diagonal, [..., L - |offset|]",
-        ),
-    )
     check.example(
         *(NEIGHBOURS, -1),
         gives=0.5,
@@ -151,7 +139,6 @@ def attention_to_offset(function: Callable) -> Passed:
         because="257 tokens, and each but the first two attends only to the one two before it: 1",
     )
     check.done("no such key; 2 layers of 3 heads; 257 tokens")
-    return check.passed()
 
 
 WORDS = torch.tensor(
@@ -165,19 +152,15 @@ WORDS = torch.tensor(
 )
 
 
-@task("ex10_attention_heads", 3)
-def attention_after_same_word(function: Callable) -> Passed:
+@task(
+    3,
+    "[L, L], row = query i, column = key k: is ids[k - 1] the word ids[i]?",
+    "two more conditions: k is at least 1, and k is smaller than i",
+    "with place = torch.arange(L): (place > 0) & (place < place[:, None]); sum over keys, "
+    "then the mean over the queries that have any",
+)
+def attention_after_same_word(check: PatternCheck) -> None:
     """The attention to tokens right after earlier occurrences of the same word."""
-    check = PatternCheck(
-        "attention_after_same_word",
-        function,
-        hints=(
-            "[L, L], row = query i, column = key k: is ids[k - 1] the word ids[i]?",
-            "two more conditions: k is at least 1, and k is smaller than i",
-            "with place = torch.arange(L): (place > 0) & (place < place[:, None]); sum over keys, "
-            "then the mean over the queries that have any",
-        ),
-    )
     check.example(
         *(WORDS, torch.tensor([7, 8, 7, 9, 7])),
         gives=0.29,
@@ -219,7 +202,6 @@ def attention_after_same_word(function: Callable) -> Passed:
         because="4 heads, 240 tokens, most words two or three times",
     )
     check.done("2 layers of 3 heads; 240 tokens")
-    return check.passed()
 
 
 class RolloutCheck(TensorCheck):
@@ -235,20 +217,16 @@ class RolloutCheck(TensorCheck):
         return f"{self.name}({len(layers)} layers of {list(layers[0].shape)})"
 
 
-@task("ex10_attention_heads", 4)
-def attention_rollout(function: Callable) -> Passed:
+@task(
+    4,
+    "try the draft with two layers that differ, and with two heads that differ",
+    "one layer: the mean over its heads, [L, L]; then 0.5 A + 0.5 I, with torch.eye(L)",
+    "two layers: row i of the upper one has the weights of the lower one's vectors, so the "
+    "upper one is on the left: upper @ lower",
+    "start with rollout = torch.eye(L), and for each layer: rollout = mixed @ rollout",
+)
+def attention_rollout(check: RolloutCheck) -> None:
     """From the last layer back to the words."""
-    check = RolloutCheck(
-        "attention_rollout",
-        function,
-        hints=(
-            "try the draft with two layers that differ, and with two heads that differ",
-            "one layer: the mean over its heads, [L, L]; then 0.5 A + 0.5 I, with torch.eye(L)",
-            "two layers: row i of the upper one has the weights of the lower one's vectors, so the "
-            "upper one is on the left: upper @ lower",
-            "start with rollout = torch.eye(L), and for each layer: rollout = mixed @ rollout",
-        ),
-    )
     lower = torch.tensor([[[1.0, 0], [0.2, 0.8]], [[0, 1], [0.4, 0.6]]])
     upper = torch.tensor([[[1.0, 0], [0.6, 0.4]], [[1, 0], [1, 0]]])
     one = [[0.75, 0.25], [0.15, 0.85]]
@@ -274,12 +252,7 @@ def attention_rollout(function: Callable) -> Passed:
         because="three layers, in a tuple, whose heads all look at the next of three tokens: each "
         "path stays or steps, (0.5 + 0.5 step)³ has 1, 3, 3, 1 eighths",
     )
-    _laws(check, three)
-    return check.passed()
-
-
-def _laws(check: RolloutCheck, three: list[Tensor]) -> None:
-    """Rows that sum to 1, and a deep model."""
+    # Rows that sum to 1, and a deep model.
     answer = check.call(three)
     shown = check.shown((three,))
     check.law(isinstance(answer, Tensor), f"{shown}\nit must return a tensor; got {short(answer)}")
@@ -317,19 +290,14 @@ def _without_residual(attentions: Sequence[Tensor]) -> Tensor:
     return reduce(lambda below, above: above @ below, [heads.mean(dim=0) for heads in attentions])
 
 
-@task("ex10_attention_heads", 5)
-def examine_rollout(function: Callable, own: Callable) -> Passed:
+@task(
+    5,
+    "two layers of two heads, all four different, and their rollout worked out by hand",
+    "one layer, two layers, three in a tuple: compare by torch.allclose",
+)
+def examine_rollout(check: MutationCheck, own: Callable) -> None:
     """A test of `attention_rollout`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_rollout",
-        function,
-        hints=(
-            "two layers of two heads, all four different, and their rollout worked out by hand",
-            "one layer, two layers, three in a tuple: compare by torch.allclose",
-        ),
-    )
-    check.needs("attention_rollout", 4, own, [torch.ones(1, 1, 1)])
-    check.passes(own, "your own `attention_rollout`")
+    check.passes(own, "attention_rollout", 4, [torch.ones(1, 1, 1)])
     check.stops(_draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         _wrong_side,
@@ -342,7 +310,6 @@ def examine_rollout(function: Callable, own: Callable) -> Passed:
         "half of each vector comes from its own place",
     )
     check.done("your own attention_rollout passes, three wrong ones do not")
-    return check.passed()
 
 
 class ToyLoss:
@@ -422,20 +389,16 @@ class AblationCheck(TensorCheck):
         return f"{self.name}({layers}, {n_heads}, {loss})"
 
 
-@task("ex10_attention_heads", 6)
-def ablate_each_head(function: Callable) -> Passed:
+@task(
+    6,
+    "first call loss() with all heads; then for each head: set its columns to 0, call "
+    "loss(), and restore the columns",
+    "head h's columns are weight[:, h * d : (h + 1) * d], with d = D // n_heads",
+    "with torch.no_grad(): kept = columns.clone(); columns.zero_(); ...; "
+    "columns.copy_(kept), where columns is weight[:, h * d : (h + 1) * d]",
+)
+def ablate_each_head(check: AblationCheck) -> None:
     """How much the loss rises without each head."""
-    check = AblationCheck(
-        "ablate_each_head",
-        function,
-        hints=(
-            "first call loss() with all heads; then for each head: set its columns to 0, call "
-            "loss(), and restore the columns",
-            "head h's columns are weight[:, h * d : (h + 1) * d], with d = D // n_heads",
-            "with torch.no_grad(): kept = columns.clone(); columns.zero_(); ...; "
-            "columns.copy_(kept), where columns is weight[:, h * d : (h + 1) * d]",
-        ),
-    )
     _by_hand(check)
     outputs, values = _model(3, 12, seed=1)
     for n_heads in (1, 3, 4, 12):
@@ -454,7 +417,6 @@ def ablate_each_head(function: Callable) -> Passed:
         because="12 layers of 12 heads",
     )
     check.done("12 layers of 12 heads")
-    return check.passed()
 
 
 def _by_hand(check: AblationCheck) -> None:
@@ -489,15 +451,13 @@ def _one_at_a_time(outputs: Sequence[Tensor], values: Tensor, n_heads: int) -> A
     return changes
 
 
-@task("ex10_attention_heads", 8)
-def predict_head(function: Callable) -> Passed:
+@task(8, 'write `return` and a head, such as "2.0"')
+def predict_head(check: Check) -> None:
     """One of the heads, of the student's choice."""
-    check = Check("predict_head", function, hints=('write `return` and a head, such as "2.0"',))
     answer = check.call()
     heads = [f"{layer}.{head}" for layer in range(4) for head in range(4)]
     check.law(answer in heads, f'it must be a head from "0.0" to "3.3"; it returned {answer!r}')
     check.done(f"you predict {answer}; now measure")
-    return check.passed()
 
 
 class LotsCheck(Check):
@@ -507,7 +467,7 @@ class LotsCheck(Check):
 
     def drawn(self, words: Sequence[str], labels: Sequence[Hashable], seed: int) -> list[Hashable]:
         """An answer of the right form, from existing labels, with one label per word."""
-        before = _global_states()
+        before = global_generators()
         answer = self.call(words, labels, seed)
         shown = self.shown((words, labels, seed))
         self.law(
@@ -529,7 +489,7 @@ class LotsCheck(Check):
             f"{shown}\n{short(strange[:1])} is not one of the labels\n→ draw from `labels` itself",
         )
         self.law(
-            before == _global_states(),
+            before == global_generators(),
             f"{shown}\nchanged the global random numbers, and with them what other code draws: "
             "make your own generator, random.Random(seed) or np.random.default_rng(seed)",
         )
@@ -563,25 +523,14 @@ class Tomorrow(str):
         return hash(("tomorrow", str(self)))
 
 
-def _global_states() -> tuple:
-    """The states of Python's, NumPy's and PyTorch's global generators."""
-    state: Any = np.random.get_state()
-    kind, numbers, *place = state
-    return random.getstate(), kind, numbers.tobytes(), place, torch.get_rng_state().tolist()
-
-
-@task("ex10_attention_heads", 7)
-def control_labels(function: Callable) -> Passed:
+@task(
+    7,
+    "dict.fromkeys(words) holds every word type once, in the order of the text",
+    "random.Random(seed).choice(labels) draws each label as often as it occurs in `labels`",
+    "label_of = {word: ... for word in dict.fromkeys(words)}, then look every word up",
+)
+def control_labels(check: LotsCheck) -> None:
     """Random labels, the same for the same word."""
-    check = LotsCheck(
-        "control_labels",
-        function,
-        hints=(
-            "dict.fromkeys(words) holds every word type once, in the order of the text",
-            "random.Random(seed).choice(labels) draws each label as often as it occurs in `labels`",
-            "label_of = {word: ... for word in dict.fromkeys(words)}, then look every word up",
-        ),
-    )
     words = ["the", "dog", "saw", "the", "cat", "the", "cat", "ran"]
     labels = ["DET", "NOUN", "VERB", "DET", "NOUN", "DET", "NOUN", "VERB"]
     results = [check.drawn(words, labels, seed) for seed in range(40)]
@@ -596,13 +545,7 @@ def control_labels(function: Callable) -> Passed:
         "and are labels drawn at random?",
     )
     check.done("8 words with 40 seeds")
-    _frequencies(check)
-    _of_sessions(check)
-    return check.passed()
-
-
-def _frequencies(check: LotsCheck) -> None:
-    """Labels have the frequencies of the real task, but are independent of it."""
+    # Labels have the frequencies of the real task, but are independent of it.
     types = [f"word{number}" for number in range(2000)]
     words = [word for number, word in enumerate(types) for _ in range(1 + number % 3)]
     labels = ["NOUN" if int(word[4:]) % 10 < 7 else "VERB" for word in words]
@@ -626,14 +569,11 @@ def _frequencies(check: LotsCheck) -> None:
         "%, 0.7² + 0.3²: the draw must not look at a word's own label",
     )
     check.done("2,000 words")
-
-
-def _of_sessions(check: LotsCheck) -> None:
-    """Python orders a set of strings at random in every session; results must not depend on it."""
+    # Python orders a set of strings at random in every session; results must not depend on it.
     names = [f"word{number}" for number in range(300)]
-    labels = list(range(300))
+    numbers = list(range(300))
     one, other = (
-        check.drawn([kind(name) for name in names], labels, 5) for kind in (Tonight, Tomorrow)
+        check.drawn([kind(name) for name in names], numbers, 5) for kind in (Tonight, Tomorrow)
     )
     check.law(
         one == other,

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -10,14 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.differences import difference, short
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import TensorCheck, normal
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex11_sentence_bert")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex11_sentence_bert")
 
 OWN_CODE = (
     "uses code that contains the answer to this task, bertlab's or sentence-transformers'. So it "
@@ -51,18 +49,14 @@ class PoolCheck(TensorCheck):
         self.equals(answer, gives, shown, because=because, **more)
 
 
-@task("ex11_sentence_bert", 1)
-def pool(function: Callable) -> Passed:
+@task(
+    1,
+    "attention_mask.bool()[..., None] is [B, L, 1], so it broadcasts to hidden, [B, L, D]",
+    "mean: padding becomes 0, then the sum, divided by each row's own number of tokens",
+    "max: padding becomes -inf, which is never the largest",
+)
+def pool(check: PoolCheck) -> None:
     """One vector from those of the tokens."""
-    check = PoolCheck(
-        "pool",
-        function,
-        hints=(
-            "attention_mask.bool()[..., None] is [B, L, 1], so it broadcasts to hidden, [B, L, D]",
-            "mean: padding becomes 0, then the sum, divided by each row's own number of tokens",
-            "max: padding becomes -inf, which is never the largest",
-        ),
-    )
     check.pooled(
         *(HIDDEN, MASK, "mean"),
         gives=[[2.0, 3], [-10 / 3, -4]],
@@ -81,15 +75,7 @@ def pool(function: Callable) -> Passed:
         because="[CLS] is the first token of every sentence: hidden[:, 0]",
     )
     check.done("mean, max and cls, by hand")
-    _padding_and_none(check)
-    check.gradients(HIDDEN, MASK, "mean")
-    check.gradients(HIDDEN, MASK, "max")
-    _as_alone(check)
-    return check.passed()
-
-
-def _padding_and_none(check: PoolCheck) -> None:
-    """Numbers for a mask, none at all, infinity at padding, another name."""
+    # Numbers for a mask, none at all, infinity at padding, another name.
     means = [[2.0, 3], [-10 / 3, -4]]
     whole = "0 and 1 are a mask, too: attention_mask.bool() makes it True and False"
     check.pooled(HIDDEN, MASK.long(), "mean", gives=means, because=whole)
@@ -111,10 +97,9 @@ def _padding_and_none(check: PoolCheck) -> None:
         because='`how` is "mean", "cls" or "max"; a typo must not be taken for one of them',
     )
     check.done("masks of 0 and 1; none; infinity at padding; another name")
-
-
-def _as_alone(check: PoolCheck) -> None:
-    """A sentence has the same vector as alone."""
+    check.gradients(HIDDEN, MASK, "mean")
+    check.gradients(HIDDEN, MASK, "max")
+    # A sentence has the same vector as alone.
     hidden = normal(40, 60, 5, seed=4, dtype=torch.float64)
     lengths = 1 + torch.arange(40) * 7 % 60
     mask = torch.arange(60) < lengths[:, None]
@@ -133,18 +118,14 @@ class PlainCheck(TensorCheck):
     refused = OWN_CODE
 
 
-@task("ex11_sentence_bert", 6)
-def late_scores(function: Callable) -> Passed:
+@task(
+    6,
+    "all cosines first: [Q, N, Lq, L], a row for each token of the query",
+    "padding of the text becomes -inf before the maximum over the last dimension",
+    "then a mean over the query's own tokens: its padding becomes 0, and is not counted",
+)
+def late_scores(check: PlainCheck) -> None:
     """Every token of a query with its best token of a text."""
-    check = PlainCheck(
-        "late_scores",
-        function,
-        hints=(
-            "all cosines first: [Q, N, Lq, L], a row for each token of the query",
-            "padding of the text becomes -inf before the maximum over the last dimension",
-            "then a mean over the query's own tokens: its padding becomes 0, and is not counted",
-        ),
-    )
     queries = torch.tensor([[[1.0, 0], [0, 2]], [[-3, -4], [1, 7]]])
     asked = torch.tensor([[True, True], [True, False]])
     texts = torch.tensor([[[3.0, 4], [0, 1]], [[5, 0], [-1, -1]]])
@@ -175,23 +156,18 @@ def late_scores(function: Callable) -> Passed:
     )
     check.gradients(queries, asked, texts, there)
     check.done("7 queries, 9 texts, each pair as if it were alone; gradients")
-    return check.passed()
 
 
-@task("ex11_sentence_bert", 7)
-def without_common(function: Callable) -> Passed:
+@task(
+    7,
+    "centred = vectors - vectors.mean(dim=0)",
+    "torch.linalg.svd(centred, full_matrices=False) returns U, S, Vh: the rows of Vh are "
+    "directions of length 1, the widest first",
+    "centred @ common.T are the shares in k directions, [N, k]; times `common`, [k, D], "
+    "they are vectors again: subtract those",
+)
+def without_common(check: PlainCheck) -> None:
     """Without the mean and the directions of largest spread."""
-    check = PlainCheck(
-        "without_common",
-        function,
-        hints=(
-            "centred = vectors - vectors.mean(dim=0)",
-            "torch.linalg.svd(centred, full_matrices=False) returns U, S, Vh: the rows of Vh are "
-            "directions of length 1, the widest first",
-            "centred @ common.T are the shares in k directions, [N, k]; times `common`, [k, D], "
-            "they are vectors again: subtract those",
-        ),
-    )
     vectors = torch.tensor([[4.0, 1], [4, -1], [0, 1], [0, -1]])
     a, b = 2 / 5**0.5, 1 / 5**0.5
     check.example(
@@ -220,18 +196,15 @@ def without_common(function: Callable) -> Passed:
             f"{k} widest",
         )
     check.done("60 vectors of 8 dimensions")
-    return check.passed()
 
 
-@task("ex11_sentence_bert", 8)
-def predict_found(function: Callable) -> Passed:
+@task(8, "write `return` and a whole number")
+def predict_found(check: Check) -> None:
     """A number of questions, of the student's choice."""
-    check = Check("predict_found", function, hints=("write `return` and a whole number",))
     answer = check.call()
     whole = isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer <= 100
     check.law(whole, f"it must be a whole number from 0 to 100; it returned {short(answer)}")
     check.done(f"you predict {answer} of 100; now measure")
-    return check.passed()
 
 
 class BatchesCheck(Check):
@@ -274,19 +247,15 @@ class BatchesCheck(Check):
         return ""
 
 
-@task("ex11_sentence_bert", 2)
-def batches_of_one_length(function: Callable) -> Passed:
+@task(
+    2,
+    "sorted(range(len(lengths)), key=lambda number: -lengths[number]) keeps ties in order",
+    "batches[-1] is the current batch; the length of its first text is its longest",
+    "full: (len(batch) + 1) * longest > most; another length: lengths[number] < longest "
+    "and 4 * len(batch) * longest >= most",
+)
+def batches_of_one_length(check: BatchesCheck) -> None:
     """Texts of one length together."""
-    check = BatchesCheck(
-        "batches_of_one_length",
-        function,
-        hints=(
-            "sorted(range(len(lengths)), key=lambda number: -lengths[number]) keeps ties in order",
-            "batches[-1] is the current batch; the length of its first text is its longest",
-            "full: (len(batch) + 1) * longest > most; another length: lengths[number] < longest "
-            "and 4 * len(batch) * longest >= most",
-        ),
-    )
     check.batches(
         *([5, 7, 5, 7, 5], 16, [[1, 3], [0, 2, 4]]),
         because="7 and 7 first, 14 tokens; then 5, 5 and 5, 15 tokens",
@@ -297,13 +266,7 @@ def batches_of_one_length(function: Callable) -> Passed:
         "24, padding included, no less than a quarter, and the 3 begins the next",
     )
     check.done("texts of two lengths; a single long text")
-    _edges(check)
-    _many_texts(check)
-    return check.passed()
-
-
-def _edges(check: BatchesCheck) -> None:
-    """Batches that are exactly full, a quarter full, too long, and none at all."""
+    # Batches that are exactly full, a quarter full, too long, and none at all.
     check.batches(
         *([4, 4, 4, 4], 16, [[0, 1, 2, 3]]), because="4 times 4 is 16, and 16 tokens are allowed"
     )
@@ -323,10 +286,7 @@ def _edges(check: BatchesCheck) -> None:
     )
     check.batches([], 16, [], because="no texts, no batches")
     check.done("exactly full, a quarter full, too long, none")
-
-
-def _many_texts(check: BatchesCheck) -> None:
-    """The rules, one by one, on 600 texts."""
+    # The rules, one by one, on 600 texts.
     lengths, most = [3 + n * n * 7 % 53 for n in range(600)], 512
     answer = check.lists(lengths, most)
     shown = f"600 texts of 3 to 55 tokens, most={most}"
@@ -377,18 +337,14 @@ class CollectCheck(TensorCheck):
         return f"{self.name} of batches with the texts {short([b[0] for b in arguments[0]], 60)}"
 
 
-@task("ex11_sentence_bert", 3)
-def collect(function: Callable) -> Passed:
+@task(
+    3,
+    "try the draft with the texts in batches [2, 0] and [1]: whose vector comes first?",
+    "vectors[numbers] = ... writes row after row to the places in `numbers`; to read them "
+    "from there is the opposite",
+)
+def collect(check: CollectCheck) -> None:
     """From batches back to the vectors of the texts, in order."""
-    check = CollectCheck(
-        "collect",
-        function,
-        hints=(
-            "try the draft with the texts in batches [2, 0] and [1]: whose vector comes first?",
-            "vectors[numbers] = ... writes row after row to the places in `numbers`; to read them "
-            "from there is the opposite",
-        ),
-    )
     check.example(
         CIRCLE,
         gives=[[1.0, 0], [0, -1], [0.6, 0.8]],
@@ -406,7 +362,6 @@ def collect(function: Callable) -> Passed:
             because="a text must get the vector that it gets alone, in its own row",
         )
     check.done("40 texts in batches of 1, 7 and 40, each as if it were alone")
-    return check.passed()
 
 
 def _padded(texts: list[Tensor], numbers: list[int]) -> Batch:
@@ -442,19 +397,14 @@ def of_any_length(batches: list[Batch]) -> Tensor:
     return _sums(batches)[torch.tensor(order).argsort()]
 
 
-@task("ex11_sentence_bert", 4)
-def examine_collect(function: Callable, own: Callable) -> Passed:
+@task(
+    4,
+    "three texts in two batches, so that the order is not just a swap; one has padding",
+    "work the means out by hand, divide them by their lengths, and compare all rows",
+)
+def examine_collect(check: MutationCheck, own: Callable) -> None:
     """A test of `collect`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_collect",
-        function,
-        hints=(
-            "three texts in two batches, so that the order is not just a swap; one has padding",
-            "work the means out by hand, divide them by their lengths, and compare all rows",
-        ),
-    )
-    check.needs("collect", 3, own, CIRCLE)
-    check.passes(own, "your own `collect`")
+    check.passes(own, "collect", 3, CIRCLE)
     check.stops(draft, "the draft", "which batches show what you have repaired?")
     check.stops(
         in_batch_order,
@@ -467,7 +417,6 @@ def examine_collect(function: Callable, own: Callable) -> Passed:
         "a vector must have the length 1: compare numbers, not only directions",
     )
     check.done("your own collect passes, three wrong ones do not")
-    return check.passed()
 
 
 class LossCheck(TensorCheck):
@@ -489,19 +438,15 @@ class LossCheck(TensorCheck):
         return f"{super().shown(arguments[:4])[:-1]}, scale={arguments[4]})"
 
 
-@task("ex11_sentence_bert", 5)
-def ranking_loss(function: Callable) -> Passed:
+@task(
+    5,
+    "torch.cat([v, hard]) has all candidates, so one matrix product gives [B, B + H]",
+    "texts[:, None] == texts is a table [B, B] of equal texts; the diagonal must stay in",
+    "a score of -inf has the share 0; F.cross_entropy with the true columns "
+    "torch.arange(B) does the rest",
+)
+def ranking_loss(check: LossCheck) -> None:
     """In-batch negatives with hard ones, and without right answers."""
-    check = LossCheck(
-        "ranking_loss",
-        function,
-        hints=(
-            "torch.cat([v, hard]) has all candidates, so one matrix product gives [B, B + H]",
-            "texts[:, None] == texts is a table [B, B] of equal texts; the diagonal must stay in",
-            "a score of -inf has the share 0; F.cross_entropy with the true columns "
-            "torch.arange(B) does the rest",
-        ),
-    )
     one = torch.eye(2)
     check.scaled(
         *(one, one, one[:1], torch.tensor([5, 6])),
@@ -527,13 +472,7 @@ def ranking_loss(function: Callable) -> Passed:
         because="without a scale it is 20, as in the function's first line",
     )
     check.done("two and three pairs and a hard negative, by hand")
-    _laws(check)
-    _many_pairs(check)
-    return check.passed()
-
-
-def _laws(check: LossCheck) -> None:
-    """The same answer for all, no hard negative, huge scales, other lengths."""
+    # The same answer for all, no hard negative, huge scales, other lengths.
     one, none = torch.eye(2), torch.empty(0, 2)
     check.example(
         *(one, one[:1].expand(2, 2), none, torch.tensor([5, 5])),
@@ -560,10 +499,7 @@ def _laws(check: LossCheck) -> None:
         because="a longer vector points the same way: cosines do not depend on lengths",
     )
     check.done("no wrong answer; no hard one; a huge scale; other lengths")
-
-
-def _many_pairs(check: LossCheck) -> None:
-    """64 pairs: as the lecture's loss, and each pair as alone with all its wrong answers."""
+    # 64 pairs: as the lecture's loss, and each pair as alone with all its wrong answers.
     u, hard = normal(64, 16, seed=1, dtype=torch.float64), normal(9, 16, seed=2).double()
     texts = torch.arange(64) * 7 % 50
     v = (u + normal(64, 16, seed=3))[texts]
@@ -587,17 +523,13 @@ def _many_pairs(check: LossCheck) -> None:
     check.done("gradients; 64 pairs, each as if it were alone")
 
 
-@task("ex11_sentence_bert", 10)
-def pair_features(function: Callable) -> Passed:
+@task(
+    10,
+    "three tensors [N, M, D]: u of each pair, v of each pair, the absolute difference",
+    "u[:, None].expand(N, M, D) and v[None].expand(N, M, D), then torch.cat(..., dim=-1)",
+)
+def pair_features(check: PlainCheck) -> None:
     """(u, v, |u - v|) of all pairs."""
-    check = PlainCheck(
-        "pair_features",
-        function,
-        hints=(
-            "three tensors [N, M, D]: u of each pair, v of each pair, the absolute difference",
-            "u[:, None].expand(N, M, D) and v[None].expand(N, M, D), then torch.cat(..., dim=-1)",
-        ),
-    )
     check.example(
         *(torch.tensor([[1.0, 0]]), torch.tensor([[0.6, 0.8], [1, 0]])),
         gives=[[[1, 0, 0.6, 0.8, 0.4, 0.8], [1.0, 0, 1, 0, 0, 0]]],
@@ -620,7 +552,6 @@ def pair_features(function: Callable) -> Passed:
             check.equals(part[i, j], wanted, f"{shown}, at [{i}, {j}]")
     check.gradients(u[:3], v[:2])
     check.done("40 by 25 sentences; gradients")
-    return check.passed()
 
 
 class MergeCheck(TensorCheck):
@@ -648,18 +579,14 @@ class MergeCheck(TensorCheck):
         self.compared(found, answer[2], f"{shown}: the new sizes", because)
 
 
-@task("ex11_sentence_bert", 11)
-def merge_nearest(function: Callable) -> Passed:
+@task(
+    11,
+    "the nearest pair is the smallest number off the diagonal; its first place has i < j",
+    "write the new row into row i and column i of a clone, 0 where they cross; then keep "
+    "all rows and columns but j",
+)
+def merge_nearest(check: MergeCheck) -> None:
     """One step of average linkage, from distances between clusters."""
-    check = MergeCheck(
-        "merge_nearest",
-        function,
-        hints=(
-            "the nearest pair is the smallest number off the diagonal; its first place has i < j",
-            "write the new row into row i and column i of a clone, 0 where they cross; then keep "
-            "all rows and columns but j",
-        ),
-    )
     check.merger(
         [[0, 3.5, 11.5], [3.5, 0, 8], [11.5, 8, 0]],
         [2, 1, 1],
@@ -700,4 +627,3 @@ def merge_nearest(function: Callable) -> Passed:
         )
         distances, sizes = left, rest
     check.done("all eleven steps of a tree")
-    return check.passed()

@@ -1,18 +1,16 @@
 """Checks of exercise 12, after BERT: soft targets, spans, replaced tokens, masks, sampling."""
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Tensor
 
-from course.feedback.checks import Check, Passed
+from course.feedback.checks import Check, checks_of
 from course.feedback.mutants import MutationCheck
-from course.feedback.progress import progress_of, task
 from course.feedback.tensors import TensorCheck
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex12_after_bert")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex12_after_bert")
 
 
 def bits(*rows: str) -> list:
@@ -27,18 +25,14 @@ class DivergenceCheck(TensorCheck):
     ready_made = ("kl_div",)
 
 
-@task("ex12_after_bert", 1)
-def soft_target_loss(function: Callable) -> Passed:
+@task(
+    1,
+    "divide both by the temperature, then log_softmax(dim=-1)",
+    "the teacher's probabilities are the weights: the sum of t * (ln t - ln s), and a mean "
+    "over the rows",
+)
+def soft_target_loss(check: DivergenceCheck) -> None:
     """T² times the divergence of the student from the teacher."""
-    check = DivergenceCheck(
-        "soft_target_loss",
-        function,
-        hints=(
-            "divide both by the temperature, then log_softmax(dim=-1)",
-            "the teacher's probabilities are the weights: the sum of t * (ln t - ln s), and a mean "
-            "over the rows",
-        ),
-    )
     student, teacher = (torch.tensor([p]).log() for p in ([0.5, 0.25, 0.25], [0.7, 0.2, 0.1]))
     check.example(student, teacher, 1.0, gives=0.0993, because="as in the statement")
     check.example(
@@ -52,38 +46,28 @@ def soft_target_loss(function: Callable) -> Passed:
         because="two rows, of which the second agrees: the mean is half of the first",
     )
     check.done("directions, temperatures, a mean over rows")
-    return check.passed()
 
 
-@task("ex12_after_bert", 2)
-def span_law(function: Callable) -> Passed:
+@task(
+    2,
+    "length n has p times (1 - p) to the power of n - 1",
+    "divide all of them by their sum",
+)
+def span_law(check: TensorCheck) -> None:
     """The lengths of SpanBERT's spans."""
-    check = TensorCheck(
-        "span_law",
-        function,
-        hints=(
-            "length n has p times (1 - p) to the power of n - 1",
-            "divide all of them by their sum",
-        ),
-    )
     check.example(0.5, 3, gives=[0.5714, 0.2857, 0.1429], because="as in the statement")
     check.example(0.2, 2, gives=[0.5556, 0.4444], because="0.2 and 0.8 * 0.2, together 0.36")
     check.example(1.0, 3, gives=[1.0, 0.0, 0.0], because="heads at once, always")
     check.done("ratios, the sum, a coin that always shows heads")
-    return check.passed()
 
 
-@task("ex12_after_bert", 3)
-def choose_spans(function: Callable) -> Passed:
+@task(
+    3,
+    "in each round: shorten first, then check whether it fits, then hide",
+    "a span fits if it is inside the text, and free and not yet hidden at every token",
+)
+def choose_spans(check: TensorCheck) -> None:
     """A budget, spent on spans."""
-    check = TensorCheck(
-        "choose_spans",
-        function,
-        hints=(
-            "in each round: shorten first, then check whether it fits, then hide",
-            "a span fits if it is inside the text, and free and not yet hidden at every token",
-        ),
-    )
     inner = torch.tensor(bits("0111111110"))
     check.example(
         inner,
@@ -116,20 +100,15 @@ def choose_spans(function: Callable) -> Passed:
         because="shortened to one token, it fits: shorten first, then check",
     )
     check.done("budgets, borders, what is not free, what is hidden already")
-    return check.passed()
 
 
-@task("ex12_after_bert", 4)
-def detection_loss(function: Callable) -> Passed:
+@task(
+    4,
+    "read = ids.clone(); read[gaps] = drawn; replaced is read != ids",
+    "binary cross-entropy over all tokens but padding",
+)
+def detection_loss(check: TensorCheck) -> None:
     """ELECTRA's question about every token."""
-    check = TensorCheck(
-        "detection_loss",
-        function,
-        hints=(
-            "read = ids.clone(); read[gaps] = drawn; replaced is read != ids",
-            "binary cross-entropy over all tokens but padding",
-        ),
-    )
     logits = torch.tensor([[0.2, 0.4, 0.2, 0.75, 0.1]]).logit()
     ids = torch.tensor([[2, 7, 8, 9, 3]])
     gaps, drawn = torch.tensor([bits("01010")]), torch.tensor([7, 5])
@@ -150,23 +129,18 @@ def detection_loss(function: Callable) -> Passed:
     )
     check.gradients(two, pages, there, torch.tensor([6, 6, 9, 8]), torch.tensor(bits("111", "110")))
     check.done("labels, true words in gaps, padding, gradients")
-    return check.passed()
 
 
 ORDER = torch.tensor([3, 0, 4, 1, 2])
 
 
-@task("ex12_after_bert", 5)
-def content_mask(function: Callable) -> Passed:
+@task(
+    5,
+    "order < L - n_targets is True for the given words",
+    "given words share one number, then compare: number <= number[:, None]",
+)
+def content_mask(check: TensorCheck) -> None:
     """The mask of the content stream."""
-    check = TensorCheck(
-        "content_mask",
-        function,
-        hints=(
-            "order < L - n_targets is True for the given words",
-            "given words share one number, then compare: number <= number[:, None]",
-        ),
-    )
     check.example(
         ORDER,
         2,
@@ -175,20 +149,15 @@ def content_mask(function: Callable) -> Passed:
     )
     check.example(torch.tensor([1, 0]), 1, gives=bits("11", "01"), because="one given, one target")
     check.done("given words, targets, themselves")
-    return check.passed()
 
 
-@task("ex12_after_bert", 5)
-def query_mask(function: Callable) -> Passed:
+@task(
+    5,
+    "the targets are order.argsort()[-n_targets:]",
+    "a word that comes before a target in the order is seen, given or target",
+)
+def query_mask(check: TensorCheck) -> None:
     """The tokens that each target sees."""
-    check = TensorCheck(
-        "query_mask",
-        function,
-        hints=(
-            "the targets are order.argsort()[-n_targets:]",
-            "a word that comes before a target in the order is seen, given or target",
-        ),
-    )
     check.example(ORDER, 2, gives=bits("01011", "11011"), because="as in the statement")
     check.example(
         torch.tensor([2, 1, 0]),
@@ -197,23 +166,18 @@ def query_mask(function: Callable) -> Passed:
         because="the last place is given, the middle one is guessed first, the first one last",
     )
     check.done("given words, earlier targets, the order of the rows")
-    return check.passed()
 
 
 NAN = float("nan")
 
 
-@task("ex12_after_bert", 6)
-def nucleus(function: Callable) -> Passed:
+@task(
+    6,
+    "try the draft with p = 0.6, and with words in another order",
+    "keep a word if those before it, by rank, sum to less than p",
+)
+def nucleus(check: TensorCheck) -> None:
     """Top-p."""
-    check = TensorCheck(
-        "nucleus",
-        function,
-        hints=(
-            "try the draft with p = 0.6, and with words in another order",
-            "keep a word if those before it, by rank, sum to less than p",
-        ),
-    )
     check.example(
         torch.tensor([0.125, 0.5, 0.125, 0.25]),
         0.6,
@@ -239,7 +203,6 @@ def nucleus(function: Callable) -> Passed:
         because="it takes all words to reach 1",
     )
     check.done("too little, enough, exactly enough, one word, all words")
-    return check.passed()
 
 
 def draft(probabilities: Tensor, p: float) -> Tensor:
@@ -264,19 +227,14 @@ def unscaled(probabilities: Tensor, p: float) -> Tensor:
     return kept
 
 
-@task("ex12_after_bert", 7)
-def examine_nucleus(function: Callable, own: Callable) -> Passed:
+@task(
+    7,
+    "one call with words in no order, and a p that no sum equals",
+    "then one with a p that a sum equals exactly, one with a small p, one with p = 1",
+)
+def examine_nucleus(check: MutationCheck, own: Callable) -> None:
     """A test of `nucleus`, tried on the student's own and on three wrong ones."""
-    check = MutationCheck(
-        "examine_nucleus",
-        function,
-        hints=(
-            "one call with words in no order, and a p that no sum equals",
-            "then one with a p that a sum equals exactly, one with a small p, one with p = 1",
-        ),
-    )
-    check.needs("nucleus", 6, own, torch.tensor([0.5, 0.5]), 1.0)
-    check.passes(own, "your own `nucleus`")
+    check.passes(own, "nucleus", 6, torch.tensor([0.5, 0.5]), 1.0)
     check.stops(draft, "the draft", "which call shows what you have repaired?")
     check.stops(
         unscaled,
@@ -289,20 +247,15 @@ def examine_nucleus(function: Callable, own: Callable) -> Passed:
         "the sum of the likeliest words counts",
     )
     check.done("your own nucleus passes, three wrong ones do not")
-    return check.passed()
 
 
-@task("ex12_after_bert", 8)
-def visible(function: Callable) -> Passed:
+@task(
+    8,
+    "two tables: may its side be seen, may its distance be seen",
+    "side & distance, or the place itself",
+)
+def visible(check: TensorCheck) -> None:
     """The parts of a context."""
-    check = TensorCheck(
-        "visible",
-        function,
-        hints=(
-            "two tables: may its side be seen, may its distance be seen",
-            "side & distance, or the place itself",
-        ),
-    )
     for parts, seen in (
         ({"left", "right", "near"}, "0111110"),
         ({"left", "right", "far"}, "1001001"),
@@ -316,15 +269,11 @@ def visible(function: Callable) -> Passed:
         because="with all parts, every token may be seen",
     )
     check.done("sides, distances, the gap itself")
-    return check.passed()
 
 
-@task("ex12_after_bert", 9)
-def predict_rises(function: Callable) -> Passed:
+@task(9, "write `return 0.3, 0.3`, with your own numbers")
+def predict_rises(check: Check) -> None:
     """Two shares, of the student's choice."""
-    check = Check(
-        "predict_rises", function, hints=("write `return 0.3, 0.3`, with your own numbers",)
-    )
     answer = check.call()
     check.law(
         isinstance(answer, tuple) and len(answer) == 2,
@@ -335,7 +284,6 @@ def predict_rises(function: Callable) -> Passed:
         f"both must be numbers from 0 to 1; it returned {answer!r}",
     )
     check.done(f"you predict {answer[0]:.0%} and {answer[1]:.0%}; now measure")
-    return check.passed()
 
 
 class HeadsCheck(TensorCheck):
@@ -351,19 +299,15 @@ def spread_evenly(ids: Tensor, attention_mask: Tensor) -> Tensor:
     return seen / seen.sum(dim=-1, keepdim=True)
 
 
-@task("ex12_after_bert", 10)
-def induction_score(function: Callable) -> Passed:
+@task(
+    10,
+    "two tables [B, L, L]: which earlier place has the same token, and, moved by one "
+    "column, what followed there",
+    "shares of all tokens are [B, H, L]; transpose(1, 2) gives [B, L, H], from which a "
+    "mask [B, L] keeps rows",
+)
+def induction_score(check: HeadsCheck) -> None:
     """How much of its attention a head gives to what followed the same token before."""
-    check = HeadsCheck(
-        "induction_score",
-        function,
-        hints=(
-            "two tables [B, L, L]: which earlier place has the same token, and, moved by one "
-            "column, what followed there",
-            "shares of all tokens are [B, H, L]; transpose(1, 2) gives [B, L, H], from which a "
-            "mask [B, L] keeps rows",
-        ),
-    )
     ids = torch.tensor([[4, 1, 0, 4, 2, 4]])  # e 1 a e 2 e
     there = torch.ones(1, 6, dtype=torch.bool)
     attention = torch.tensor(
@@ -389,12 +333,7 @@ def induction_score(function: Callable) -> Passed:
         because="two heads; the second looks equally at all that it sees: (1/4 + 2/6) / 2",
     )
     check.done("one head, two heads")
-    several(check)
-    return check.passed()
-
-
-def several(check: HeadsCheck) -> None:
-    """Several texts, padding, no repetition, a long text."""
+    # Several texts, padding, no repetition, a long text.
     ids = torch.tensor([[7, 7, 7, 7], [7, 8, 7, 9], [7, 8, 9, 6]])
     there = torch.ones(3, 4, dtype=torch.bool)
     check.example(

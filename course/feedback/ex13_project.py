@@ -1,39 +1,32 @@
 """Checks of exercise 13, the project: does an entry run, in time, and return its files?"""
 
-from collections.abc import Callable
-from functools import partial
 from math import isfinite
 
 from bertlab.data.corpora import documents
-from course.feedback.checks import Check, NotWritten, Passed, is_unwritten
-from course.feedback.progress import progress_of, task
+from course.feedback.checks import Check, NotWritten, checks_of, is_unwritten
 from course.project.entries import TIME, opened
 from course.project.scoring import masked_bits
 from course.project.texts import cut
 
-# `check.progress()` shows how far you are.
-progress = partial(progress_of, "ex13_project")
+# `check.progress()` shows how far you are, `@task` declares a check.
+progress, task = checks_of("ex13_project")
 
 DRY_SECONDS = 3.0  # of the dry run: enough for some steps, but not for a meaningful score
 LATE = 1.3  # times the budget of the dry run, because a single step is long
 TRAINED_ON = 12  # documents of Python's manual, which need no download
 
 
-@task("ex13_project", 1)
-def entry(function: Callable) -> Passed:
+@task(
+    1,
+    "the baseline passes: begin with a copy of it and change one thing at a time",
+    "`clock = Clock(seconds)` is the first line; call `clock.used()` at each step",
+)
+def entry(check: Check) -> None:
     """A dry run of a few seconds on a short text."""
-    check = Check(
-        "entry",
-        function,
-        hints=(
-            "the baseline passes: begin with a copy of it and change one thing at a time",
-            "`clock = Clock(seconds)` is the first line; call `clock.used()` at each step",
-        ),
-    )
     manual = documents("python-topics")
     call = f"entry(texts, seed=0, seconds={DRY_SECONDS:g})"
     try:
-        files = function(manual[:TRAINED_ON], 0, DRY_SECONDS)
+        files = check.function(manual[:TRAINED_ON], 0, DRY_SECONDS)
     except Exception as error:
         if is_unwritten(error):
             raise NotWritten(
@@ -55,16 +48,13 @@ def entry(function: Callable) -> Passed:
     bits = masked_bits(model.eval(), tokenizer, passages).per_byte
     check.law(isfinite(bits), f"{call}\nits score is {bits}: the training diverged")
     check.done(f"the files fit, {used:.0%} of {DRY_SECONDS:g} s used, {bits:.2f} bits in a dry run")
-    return check.passed()
 
 
-@task("ex13_project", 2)
-def predict_bits(function: Callable) -> Passed:
+@task(2, "write `return` and a number")
+def predict_bits(check: Check) -> None:
     """A number above 0, of the student's choice."""
-    check = Check("predict_bits", function, hints=("write `return` and a number",))
     answer = check.call()
     number = isinstance(answer, int | float) and not isinstance(answer, bool)
     check.law(number, f"a prediction is a number; it returned {answer!r}")
     check.law(isfinite(answer) and answer > 0, f"it must be above 0; it returned {answer!r}")
     check.done(f"you predict {answer:g} bits per masked byte")
-    return check.passed()

@@ -19,11 +19,14 @@ EVERY = "== compares number by number; ask about all of them at once: torch.allc
 class MutationCheck(Check):
     """Check of a test: a function that raises an AssertionError for a wrong implementation.
 
-    `passes` and `stops` try it on one implementation each.
+    `passes` and `stops` try it on one implementation each, the student's own and a wrong one.
     """
 
-    def needs(self, name: str, task: int, own: Callable, *arguments: Any) -> None:
-        """The student's own function `name`, called once, must be written: the test runs it."""
+    def passes(self, own: Callable, name: str, task: int, *arguments: Any) -> None:
+        """The test must accept the student's own function `name`, which that task asks for.
+
+        arguments: of a first call, which fails if the function is not written yet.
+        """
         try:
             own(*arguments)
         except NotImplementedError as error:
@@ -32,19 +35,17 @@ class MutationCheck(Check):
             raise NotWritten(
                 f"{self.name}: `{name}` is not written yet; task {task} comes first"
             ) from None
-
-    def passes(self, implementation: Callable, what: str) -> None:
-        """The test must accept `implementation`; `what` names it."""
-        error = self._tried(implementation)
-        if isinstance(error, AssertionError):
-            said = f"{type(error).__name__}: {error}".removesuffix(": ")
+        what = f"your own `{name}`"
+        raised = self._tried(own)
+        if isinstance(raised, AssertionError):
+            said = f"{type(raised).__name__}: {raised}".removesuffix(": ")
             with redirect_stdout(StringIO()):  # it has printed once
                 _, called = self._tried_noting(lambda *_, **__: None)
             because = "one of the two is wrong: which?" if called else NOT_CALLED
             self.fail(f"rejects {what} with {said}", because)
-        if error is not None:
-            truth = "Boolean value of Tensor" in str(error)
-            self.fail(f"rejects {what}\n{self._raised(error)}", EVERY if truth else "")
+        if raised is not None:
+            truth = "Boolean value of Tensor" in str(raised)
+            self.fail(f"rejects {what}\n{self._raised(raised)}", EVERY if truth else "")
 
     def stops(self, mutant: Callable, what: str, because: str) -> None:
         """The test must raise an error for `mutant`; `because` explains its mistake."""

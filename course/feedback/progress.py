@@ -9,11 +9,9 @@ import html
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import ContextVar
 from dis import get_instructions
-from functools import wraps
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from course.feedback import memory
 
@@ -41,34 +39,15 @@ class Task(NamedTuple):
 
 
 _declared: dict[tuple[str, str], Task] = {}
-_running: ContextVar[Task | None] = ContextVar("the task that is checked", default=None)
 # Passed tasks, and the number of tries, in this session; keys are a task's first two fields.
 _passed: set[tuple[str, str]] = set()
 _tries: Counter[tuple[str, str]] = Counter()
 _said: dict[tuple[str, str], str] = {}
 
 
-def task(assignment: str, number: int) -> Callable[[Callable], Callable]:
-    """Declare a check's exercise, such as "ex04_attention", and the number of its task.
-
-    The check has the name of the function that it checks.
-    """
-
-    def declare(check: Callable) -> Callable:
-        own = Task(assignment, check.__name__, number)
-        _declared[own[:2]] = own
-
-        @wraps(check)
-        def declared(*arguments: Any, **named: Any) -> Any:
-            before = _running.set(own)
-            try:
-                return check(*arguments, **named)
-            finally:
-                _running.reset(before)
-
-        return declared
-
-    return declare
+def declare(own: Task) -> None:
+    """A task of an exercise whose checks are imported."""
+    _declared[own[:2]] = own
 
 
 class Progress(NamedTuple):
@@ -201,11 +180,6 @@ def tasks_of(assignment: str) -> tuple[Task, ...]:
     """
     found = [one for one in _declared.values() if one.assignment == assignment]
     return tuple(sorted(found, key=lambda one: one.number))
-
-
-def checked_now() -> Task | None:
-    """The task whose check is running; None outside of assignments."""
-    return _running.get()
 
 
 def begun(task: Task | None) -> None:

@@ -1,9 +1,11 @@
 """Checks of functions that take and return tensors: shapes, dtypes, numbers, gradients."""
 
+import random
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +16,10 @@ READY_MADE = (
     "uses code that contains the answer to this task: bertlab's own, or a ready-made function of "
     "PyTorch. So it cannot be the answer: write the steps yourself, with plain operations such as "
     "@, exp and sum"
+)
+OWN_CODE = (
+    "uses bertlab's own code, which contains the answer to this task: write the steps yourself, "
+    "with Python and PyTorch"
 )
 CUT = (
     "stay with tensors: .item(), .tolist(), .detach(), .data, math.exp and torch.tensor(...) cut "
@@ -61,17 +67,6 @@ class TensorCheck(Check):
         expected = gives if isinstance(gives, Tensor) else torch.tensor(gives)
         found = tensor_difference(expected, answer, tolerance)
         self.compared(found, answer, shown, because, tolerance)
-
-    def pair(self, *arguments: Any, because: str = "") -> tuple[Tensor, Tensor]:
-        """The two tensors of an answer; the check fails if it is something else."""
-        answer = self.call(*arguments, because=because)
-        if not (isinstance(answer, tuple) and len(answer) == 2):
-            what = f"a tensor of shape {list(answer.shape)}" if isinstance(answer, Tensor) else None
-            self.fail(
-                f"{self.shown(arguments)}\nit must return two tensors: the updated vectors and "
-                f"the probabilities; it returned {what or short(answer)}"
-            )
-        return answer
 
     def rows_sum_to_one(self, probabilities: Tensor, shown: str) -> None:
         """A law of attention: each row (the last dimension) sums to 1."""
@@ -245,6 +240,13 @@ def tensor_difference(expected: Tensor, got: Any, tolerance: float = TOLERANCE) 
         f"at {place}: expected {one[here]:.4g}, got {other[here]:.4g}; "
         f"{(~close).sum():,} of {close.numel():,} numbers differ"
     )
+
+
+def global_generators() -> tuple:
+    """The states of Python's, NumPy's and PyTorch's global generators of random numbers."""
+    state: Any = np.random.get_state()
+    kind, numbers, *place = state
+    return random.getstate(), kind, numbers.tobytes(), place, torch.get_rng_state().tolist()
 
 
 def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:

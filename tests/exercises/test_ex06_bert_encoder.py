@@ -83,11 +83,6 @@ def test_without_the_published_weights_the_check_says_what_to_run(solution, monk
         check_encode(solution["encode"])
 
 
-def test_the_numbers_of_the_checks_are_the_same_everywhere():
-    expected = torch.tensor([0.1563, -0.5080, -0.1528])
-    assert torch.allclose(weights.numbers(3, seed=1), expected, atol=1e-4)
-
-
 @pytest.mark.slow
 def test_the_graders_answer_states_the_numbers_that_the_page_shows(is_told):
     is_told("measure", "28", "32", "21", "17", "14")

@@ -10,18 +10,15 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.utils.data import Dataset
 
-from bertlab.data.token_store import TokenStore
 from bertlab.model.bert import Bert, drawn, evaluation_mode
 from bertlab.model.checks import check_guesses, check_tensor
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import MaskedLanguageModelHead
-from bertlab.pretraining.batches import Batch, Batches
+from bertlab.pretraining.batches import Batches
 from course.models.relatives.training import without_masks
 
 
@@ -181,55 +178,3 @@ def evaluate_next_tokens(model: CausalLanguageModel, data: Batches) -> dict[str,
     loss, accuracy = sums / max(1, n)
     means = {"loss": loss, "perplexity": loss.exp(), "accuracy": accuracy}
     return {name: mean.item() for name, mean in means.items()} | {"n_tokens": n}
-
-
-class TextPieces(Batches):
-    """Running text in pieces of equal length, without masked words: the input of a GPT.
-
-    store: its documents are concatenated, so that a piece may begin in one and end in the next;
-    length: tokens per piece. Each epoch cuts at different positions and shuffles again.
-
-    Source: Radford et al. (2018), section 4.1, which draws contiguous pieces of 512 tokens.
-    """
-
-    def __init__(
-        self, store: TokenStore, *, length: int = 64, batch_size: int = 32, seed: int = 0
-    ) -> None:
-        if length < 2 or batch_size < 1:
-            raise ValueError(
-                "TextPieces: length must be at least 2, a token to read and one to predict, and "
-                f"batch_size at least 1; got length={length}, batch_size={batch_size}"
-            )
-        if (store.n_tokens - length + 1) // length < batch_size:
-            raise ValueError(
-                f"TextPieces: store must hold text for a batch of {batch_size} pieces of {length} "
-                f"tokens; got {store.n_tokens:,} tokens"
-            )
-        self.store, self.length, self.batch_size, self.seed = store, length, batch_size, seed
-
-    def epoch(self, number: int) -> "PiecesEpoch":
-        """One pass over the text, cut at different positions for every number."""
-        return PiecesEpoch(self, number)
-
-
-class PiecesEpoch(Dataset):
-    """`epoch[i]` is batch i, always the same one."""
-
-    def __init__(self, data: TextPieces, number: int) -> None:
-        draw = np.random.default_rng(np.random.SeedSequence(data.seed, spawn_key=(number,)))
-        first = int(draw.integers(data.length))
-        starts = np.arange(first, data.store.n_tokens - data.length + 1, data.length)
-        full = len(starts) - len(starts) % data.batch_size  # an incomplete batch is omitted
-        self.starts = draw.permutation(starts)[:full].reshape(-1, data.batch_size)
-        self.data = data
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def __getitem__(self, index: int) -> Batch:
-        index = range(len(self))[index]  # raises IndexError, which ends a `for`
-        places = self.starts[index][:, None] + np.arange(self.data.length)  # [B, L]
-        ids = torch.from_numpy(np.asarray(self.data.store.ids)[places].astype(np.int64))
-        every = torch.ones_like(ids, dtype=torch.bool)
-        no_words = ids.new_empty(0)
-        return Batch(ids, torch.zeros_like(ids), every, ~every, no_words, ids.new_zeros(len(ids)))

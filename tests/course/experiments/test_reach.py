@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from course.experiments.reach import ConvolutionStack, influence, receptive_field
+from tests.bertlab.refusals import rejected
 
 sizes = st.tuples(st.sampled_from([1, 3, 5]), st.sampled_from([1, 2, 3]))  # width, dilation
 layers = st.lists(sizes, min_size=1, max_size=3)
@@ -33,14 +34,11 @@ def test_receptive_fields_by_hand_and_impossible_stacks():
     assert receptive_field([5] * 6) == 25  # six layers of width 5: Gehring et al.'s own example
     assert receptive_field([3] * 4, [1, 2, 4, 8]) == 31
     assert receptive_field([1, 1]) == 1
-    with pytest.raises(ValueError, match="dilations must be one for each of the 2 layers; got 1"):
-        receptive_field([3, 3], [1])
-    with pytest.raises(ValueError, match="widths must be odd numbers"):
-        ConvolutionStack(3, [2])
-    with pytest.raises(ValueError, match=r"inputs must be \[L, D\]"):
-        influence(nn.Identity(), torch.zeros(2, 3, 4), 0)
-    with pytest.raises(ValueError, match=r"got .* and 5"):
-        influence(nn.Identity(), torch.zeros(5, 3), 5)
+    one_each = "dilations must be one for each of the 2 layers; got 1"
+    rejected(one_each, receptive_field, [3, 3], [1])
+    rejected("widths must be odd numbers", ConvolutionStack, 3, [2])
+    rejected(r"inputs must be \[L, D\]", influence, nn.Identity(), torch.zeros(2, 3, 4), 0)
+    rejected("got .* and 5", influence, nn.Identity(), torch.zeros(5, 3), 5)
 
 
 def test_influence_of_a_matrix_is_its_norm():

@@ -8,37 +8,12 @@ import torch
 
 from course.experiments import string_tasks
 from course.models.seq2seq.vocabulary import END_ID, PAD_ID, START_ID, Pair, Vocabulary
+from tests.bertlab.refusals import rejected
 
 TASKS = {
     "dates": string_tasks.dates,
-    "number words": string_tasks.number_words,
-    "Pig Latin": string_tasks.pig_latin,
     "copy": lambda *sizes, **options: string_tasks.copy_at_distance([3, 5], *sizes, **options),
 }
-
-
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [
-        (0, "zero"),
-        (13, "thirteen"),
-        (40, "forty"),
-        (99, "ninety-nine"),
-        (100, "one hundred"),
-        (101, "one hundred and one"),
-        (1000, "one thousand"),
-        (1001, "one thousand and one"),
-        (1100, "one thousand one hundred"),
-        (100_000, "one hundred thousand"),
-        (999_999, "nine hundred and ninety-nine thousand nine hundred and ninety-nine"),
-    ],
-)
-def test_numbers_are_written_in_british_english(number, words):
-    assert string_tasks.number_in_words(number) == words
-
-
-def test_no_two_numbers_have_the_same_words():
-    assert len({string_tasks.number_in_words(number) for number in range(20_000)}) == 20_000
 
 
 def test_every_spelling_determines_the_date():
@@ -50,12 +25,6 @@ def test_every_spelling_determines_the_date():
         assert re.search(rf"\b{day}(?:st|nd|rd|th|\b)", pair.source)
 
 
-@pytest.mark.parametrize("number", [-1, 1_000_000])
-def test_numbers_out_of_range_are_rejected(number):
-    with pytest.raises(ValueError, match=f"must be 0 to 999,999; got {number}"):
-        string_tasks.number_in_words(number)
-
-
 def test_dates_are_spelled_in_eight_ways():
     assert "; ".join(string_tasks.date_spellings(datetime.date(1987, 3, 5))) == (
         "5 March 1987; 5 Mar 1987; 5th of March 1987; March 5, 1987; March 5th, 1987; "
@@ -65,14 +34,6 @@ def test_dates_are_spelled_in_eight_ways():
         "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
         "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22"
     )
-
-
-@pytest.mark.parametrize(
-    ("word", "latin"),
-    [("pig", "igpay"), ("string", "ingstray"), ("eat", "eatway"), ("hmm", "hmmay")],
-)
-def test_pig_latin(word, latin):
-    assert string_tasks.to_pig_latin(word) == latin
 
 
 def test_copying_has_the_right_answers():
@@ -98,16 +59,13 @@ def test_the_seed_determines_the_pairs(task):
 
 
 def test_too_few_answers_unknown_characters_and_empty_batches_are_rejected():
-    with pytest.raises(ValueError, match="there were 8 different answers"):
-        string_tasks.copy_at_distance([1], 8, 1000)
-    with pytest.raises(ValueError, match="n_train and n_held_out must be at least 1; got 0 and 5"):
-        string_tasks.dates(0, 5)
-    with pytest.raises(ValueError, match="distances must be numbers from 1 up"):
-        string_tasks.copy_at_distance([0])
-    with pytest.raises(ValueError, match=r"4 known characters; got \['!', 'x'\] in 'hex!'"):
-        Vocabulary("hello").encode("hex!")
-    with pytest.raises(ValueError, match="at least one sequence; got none"):
-        Vocabulary("hello").batch([])
+    copied, hello = string_tasks.copy_at_distance, Vocabulary("hello")
+    rejected("there were 8 different answers", copied, [1], 8, 1000)
+    sizes = "n_train and n_held_out must be at least 1; got 0 and 5"
+    rejected(sizes, string_tasks.dates, 0, 5)
+    rejected("distances must be numbers from 1 up", copied, [0])
+    rejected(r"4 known characters; got \['!', 'x'\] in 'hex!'", hello.encode, "hex!")
+    rejected("at least one sequence; got none", hello.batch, [])
 
 
 def test_a_batch_by_hand():

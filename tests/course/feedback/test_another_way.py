@@ -9,8 +9,7 @@ from course.answers import answers_of
 from course.feedback import ex01_bpe as check
 from course.feedback import memory
 from tests.conftest import ROOT
-from tests.course.feedback.test_progress import ASSIGNMENTS, counted, fails, glued
-from tests.exercises.test_run_all import release_of
+from tests.course.feedback.test_progress import counted, fails, glued
 
 
 @pytest.fixture
@@ -42,11 +41,3 @@ def test_the_whole_repository_shows_them_once_a_task_has_passed(copy):
 
 def test_outside_of_the_exercises_folder_there_is_none():
     assert shown(check.count_pairs(counted)) == []
-
-
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_every_task_has_another_way(assignment):
-    notebook = release_of(assignment).read_text(encoding="utf-8")
-    tasks = {row.task for row in answers_of(assignment).right}
-    assert all(f'"id": "{task}"' in notebook for task in tasks)
-    assert len(tasks) == notebook.count('"id": "test-')

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from bertlab.tokenizers import BPE
 from bertlab.tokenizers.bpe import count_pairs, merge_pair
-from course.feedback import known
+from course.feedback import ex00_warm_up, known
 from course.feedback.checks import Check, CheckFailed, NotWritten, Passed
 from course.feedback.differences import difference
 from course.feedback.watch import LibraryUsed, NeverEnds, Watch, watched
@@ -276,3 +276,12 @@ def test_what_the_library_left_behind_is_not_the_students_call():
     left.itself = left  # only the collector frees it
     del left
     assert watched(students)(50_000) == 50_000
+
+
+def test_a_students_test_waits_for_the_function_that_it_tests():
+    def shares(numbers):
+        raise NotImplementedError("write this function, then delete this line")
+
+    told = "examine_shares: `shares` is not written yet; task 2 comes first"
+    with pytest.raises(NotWritten, match=told):
+        ex00_warm_up.examine_shares(lambda shares: None, shares)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 import torch
@@ -12,10 +11,9 @@ from scipy.stats import chisquare
 from torch.nn import functional as F
 from transformers import BertLMHeadModel
 
-from bertlab.data.token_store import write_tokens
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import tensor_names
-from bertlab.tokenizers import WordPiece
+from bertlab.pretraining.batches import Batch, Batches
 from bertlab.training.loop import TrainingConfig
 from course.models.relatives import gpt
 from course.models.relatives.training import train
@@ -180,52 +178,24 @@ def test_what_cannot_be_drawn_from_is_rejected(model, options, message):
     rejected(listed, gpt.generate, model, [[1, 2]], 1, temperature=0, error=TypeError)
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    tales = [["one two three four five."] * 30, ["six seven eight."] * 40]
-    tokenizer = WordPiece.train([line for tale in tales for line in tale], 80)
-    return write_tokens(tales, tokenizer, tmp_path_factory.mktemp("store"))
-
-
-def test_pieces_are_running_text_and_no_token_comes_twice(store):
-    data = gpt.TextPieces(store, length=8, batch_size=4)
-    epoch = data.epoch(0)
-    assert len(epoch) == len(list(epoch)) >= (store.n_tokens - 7) // 8 // 4
-    rows = torch.cat([batch.ids for batch in epoch])
-    starts = sorted(int(start) for batch in data.epoch(0).starts for start in batch)
-    text = torch.from_numpy(store.ids[:].astype("int64"))
-    assert sorted(rows.tolist()) == sorted(text[s : s + 8].tolist() for s in starts)
-    assert all(b - a >= 8 for a, b in pairwise(starts))
-    for batch in epoch:
-        assert batch.attention_mask.all()
-        assert not batch.predict.any()
-        assert len(batch.words) == 0
-
-
-def test_pieces_depend_only_on_seed_and_epoch(store):
-    data = gpt.TextPieces(store, length=8, batch_size=4)
-    again, other = (gpt.TextPieces(store, length=8, batch_size=4, seed=seed) for seed in (0, 1))
-    assert torch.equal(data.epoch(1)[0].ids, again.epoch(1)[0].ids)
-    assert not torch.equal(data.epoch(1)[0].ids, data.epoch(0)[0].ids)
-    assert not torch.equal(data.epoch(1)[0].ids, other.epoch(1)[0].ids)
-    starts = data.epoch(0).starts.flatten().tolist()
-    assert starts != sorted(starts)
-    cuts = {int(data.epoch(number).starts.min()) % 8 for number in range(12)}
-    assert len(cuts) > 3  # not the same pieces in another order
-
-
-def test_too_little_text_too_short_pieces_and_a_model_of_both_sides_are_rejected(store):
-    rejected("length must be at least 2", gpt.TextPieces, store, length=1)
-    many = {"length": 8, "batch_size": 1000}
-    rejected("a batch of 1000 pieces of 8 tokens", gpt.TextPieces, store, **many)
+def test_a_model_of_both_sides_is_rejected():
     bidirectional = replace(CONFIG, causal=False)
     rejected("config must have causal=True", gpt.CausalLanguageModel, bidirectional)
 
 
+class Counting(Batches):
+    """Numbers from 5 to 12, each followed by the next one, around and around."""
+
+    def epoch(self, number):
+        ids = 5 + (torch.arange(8)[:, None] + torch.arange(12)) % 8
+        nothing = torch.zeros_like(ids, dtype=torch.bool)
+        return [Batch(ids, ids * 0, ~nothing, nothing, ids.new_empty(0), ids[:, 0] * 0)] * 3
+
+
 @pytest.mark.slow
-def test_a_gpt_learns_to_continue_and_evaluation_counts_every_token(store):
+def test_a_gpt_learns_to_continue_and_evaluation_counts_every_token():
     torch.set_num_threads(1)
-    data = gpt.TextPieces(store, length=12, batch_size=8)
+    data = Counting()
     model = gpt.CausalLanguageModel(BertConfig(80, **SIZES, dropout=0, causal=True))
 
     def losses(batch):
