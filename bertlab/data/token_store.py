@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ FACTS = {  # what `store.json` says, and the type of it
     "sentences": int,
     "tokens": int,
     "vocabulary": str,
+    "corpora": dict,
     "arrays": str,
     "sha256": dict,
 }
@@ -121,7 +122,7 @@ class TokenStore:
         but not including, document_starts[d + 1]. Nothing in a store is empty.
     vocabulary: the fingerprint of the tokenizer's vocabulary.
     corpora: the name and number of documents of each corpus, in the order in which they are
-        stored; empty for a single corpus without a name.
+        stored.
     """
 
     folder: Path
@@ -129,7 +130,7 @@ class TokenStore:
     sentence_starts: np.memmap
     document_starts: np.memmap
     vocabulary: str
-    corpora: Mapping[str, int] = field(default_factory=dict)
+    corpora: Mapping[str, int]
 
     @classmethod
     def open(cls, folder: str | Path, tokenizer: Tokenizer | None = None) -> "TokenStore":
@@ -148,8 +149,7 @@ class TokenStore:
             "sentence_starts": map_array(arrays, "sentence_starts", STARTS, facts["sentences"] + 1),
             "document_starts": map_array(arrays, "document_starts", STARTS, facts["documents"] + 1),
         }
-        corpora = facts.get("corpora", {})  # missing in stores of earlier versions
-        store = cls(folder, vocabulary=facts["vocabulary"], corpora=corpora, **mapped)
+        store = cls(folder, vocabulary=facts["vocabulary"], corpora=facts["corpora"], **mapped)
         _check_starts(store)
         if tokenizer is not None:
             store.check_tokenizer(tokenizer)
@@ -162,7 +162,7 @@ class TokenStore:
     @property
     def corpus_starts(self) -> np.ndarray:
         """The first document of each corpus, and the end of the last one: int64 [C + 1]."""
-        return np.cumsum([0, *(self.corpora.values() or [len(self)])])
+        return np.cumsum([0, *self.corpora.values()])
 
     @property
     def n_tokens(self) -> int:
@@ -304,9 +304,6 @@ def _check_starts(store: TokenStore) -> None:
         starts = getattr(store, name)
         if starts[0] != 0 or starts[-1] != count or not (np.diff(starts) > 0).all():
             raise damaged(store.folder, f"{name}.bin does not go up from 0 to {count:,}")
-    parts: list[Any] = ["no division"]
-    if isinstance(store.corpora, dict):
-        parts = [*store.corpora.values()]
-    whole = all(isinstance(part, int) for part in parts) and sum(parts) == len(store)
-    if parts and not whole:
+    parts = store.corpora.values()
+    if not all(isinstance(part, int) for part in parts) or sum(parts) != len(store):
         raise damaged(store.folder, f"store.json must divide {len(store):,} documents into corpora")

@@ -98,7 +98,7 @@ def same_number_of_heads(where: str, encoder: Bert) -> tuple[int, int]:
     return len(counts), counts[0]
 
 
-def check_one_text(where: str, name: str, ids: Tensor) -> Tensor:
+def check_one_text(where: str, name: str, ids: Tensor | Sequence[int]) -> Tensor:
     """Ids of one text, [L] or [1, L], as [1, L]. Raises ValueError for anything else."""
     ids = torch.as_tensor(ids)
     if ids.dim() not in (1, 2) or not ids.numel() or (ids.dim() == 2 and len(ids) != 1):

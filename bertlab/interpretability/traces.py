@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from bertlab.interpretability.checks import check_one_text
 from bertlab.model.attention import MultiHeadAttention, split_heads
 from bertlab.model.bert import Bert, evaluation_mode
 from bertlab.model.checks import check_fits
@@ -109,13 +110,8 @@ def trace_translation(
             "for a Bert, use trace"
         )
     device = model.token.weight.device
-    source, target = torch.as_tensor(source_ids), torch.as_tensor(target_ids)
-    for name, ids in (("source_ids", source), ("target_ids", target)):
-        if ids.dim() != 1:
-            raise ValueError(
-                f"trace_translation: {name} must be of one text, [L]; got {list(ids.shape)}"
-                + (f"; choose one: {name}[0]" if ids.dim() == 2 else "")
-            )
+    source = check_one_text("trace_translation", "source_ids", source_ids).to(device)  # [1, L]
+    target = check_one_text("trace_translation", "target_ids", target_ids).to(device)  # [1, T]
     kinds = {
         "encoder": [layer.attention for layer in model.encoder],
         "decoder": [layer.self_attention for layer in model.decoder],
@@ -126,7 +122,7 @@ def trace_translation(
             kind: listeners.enter_context(_queries_and_keys(attentions))
             for kind, attentions in kinds.items()
         }
-        output = model(source[None].to(device), target[None].to(device), output_attentions=True)
+        output = model(source, target, output_attentions=True)
     return TranslationTrace(
         encoder=_of_one_text(output.encoder_attentions),
         decoder=_of_one_text(output.decoder_attentions),

@@ -6,14 +6,7 @@ import torch
 from torch import Tensor
 
 from bertlab.viz.attention_input import check_index, check_layers, check_tokens
-from bertlab.viz.pictures import (
-    COLOURS,
-    Picture,
-    finish,
-    new_panels,
-    plain_text,
-    token_bars,
-)
+from bertlab.viz.pictures import COLOURS, Picture, finish, new_panels, plain_text, token_bars
 
 MOST_TOKENS = 40  # bars per panel
 UP, DOWN = COLOURS[0], COLOURS[1]  # blue and orange; the side of the axis shows the same
@@ -130,7 +123,6 @@ def _words(
 
 
 LAST, ROLLOUT, FLOW = "last layer, mean of heads", "rollout, all layers", "flow, all layers"
-MOST_BARS = 40  # per panel
 
 
 def rollout_bars(
@@ -156,10 +148,10 @@ def rollout_bars(
     from bertlab.interpretability.rollout import attention_flow, attention_rollout
 
     tokens = check_tokens("rollout_bars", tokens)
-    if len(tokens) > MOST_BARS:
+    if len(tokens) > MOST_TOKENS:
         raise ValueError(
-            f"rollout_bars: tokens must be at most {MOST_BARS}, to be readable; got {len(tokens)}; "
-            "use a shorter text"
+            f"rollout_bars: tokens must be at most {MOST_TOKENS}, to be readable; got "
+            f"{len(tokens)}; use a shorter text"
         )
     layers = check_layers("rollout_bars", attentions, tokens)
     query = check_index("rollout_bars", "query", query, len(tokens))

@@ -1,4 +1,4 @@
-"""From the name of a corpus to token ids on disk."""
+"""From the name of a corpus to token ids on disk; the passages that two texts share."""
 
 import random
 import shutil
@@ -6,6 +6,8 @@ from itertools import pairwise
 from unittest.mock import Mock, call
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertlab.data import documents, split
 from bertlab.data import prepared as module
@@ -160,14 +162,6 @@ def test_too_few_own_documents_are_reported(tmp_path, text, different, several):
     assert said in str(told.value)
 
 
-def test_lower_case_text_with_a_sentence_per_line_is_prepared(tmp_path):
-    lines = ["the king saw house number {}.", "it was old.", "he went in."]
-    texts = ["\n".join(lines).format(n) for n in range(60)]
-    (tmp_path / "my.txt").write_text("\n\n".join(texts))
-    _, *sides = prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
-    assert sum(side.n_sentences for side in sides) == 3 * 60
-
-
 def unknown_texts(kind, n=40):
     """Documents of two sentences in words that a vocabulary of English, or any, does not know."""
     draw = random.Random(0)
@@ -282,3 +276,50 @@ def test_impossible_arguments_and_texts_that_share_everything_are_rejected(tmp_p
     (tmp_path / "my.txt").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="every training sentence shares 13 consecutive words"):
         prepare_corpus(str(tmp_path / "my.txt"), tmp_path / "out", **PREPARE)
+
+
+# Passages that two texts share
+
+SENTENCE = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=5).map(" ".join)
+TEXTS = st.lists(st.lists(SENTENCE, max_size=5), max_size=4)
+
+
+def runs_of(text, words):
+    """Every run of this many words of a document, the slow way."""
+    found = " ".join(text).split()
+    return {tuple(found[i : i + words]) for i in range(len(found)) if i + words <= len(found)}
+
+
+def test_passages_ignore_case_and_punctuation_and_cross_sentence_ends():
+    told = dict(passages(["The king -- said:", '"Go!"', "He went."], words=4))
+    assert told == {
+        "the king said go": range(2),
+        "king said go he": range(3),
+        "said go he went": range(3),
+    }
+
+
+def test_a_quotation_is_removed_and_its_document_is_split():
+    held_out = [["Once upon a time there was a king.", "He was old."]]
+    learned = [["A.", "It began: once upon a time there was a queen.", "B.", "C."], ["D."]]
+
+    def left(words):
+        return without_passages(learned, known_passages(held_out, words), words)
+
+    assert left(7) == [["A."], ["B.", "C."], ["D."]]
+    assert left(9) == learned
+
+
+@pytest.mark.slow
+@given(TEXTS, TEXTS)
+def test_nothing_is_shared_afterwards_and_nothing_else_is_lost(documents, held_out):
+    asked = set().union(*(runs_of(text, 3) for text in held_out))
+    left = without_passages(documents, known_passages(held_out, 3), 3)
+    assert all(left)
+    assert not any(runs_of(text, 3) & asked for text in left)
+    # Joined at the cuts, a document is the original without some of its sentences.
+    kept = [sentence for text in left for sentence in text]
+    rest = iter(sentence for text in documents for sentence in text)
+    assert all(sentence in rest for sentence in kept)
+    if not any(runs_of(text, 3) & asked for text in documents):
+        assert left == [text for text in documents if text]

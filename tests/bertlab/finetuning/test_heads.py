@@ -1,4 +1,4 @@
-"""The heads against `transformers`, and what freezing means."""
+"""The heads against `transformers`; what freezing means; the features by hand."""
 
 import pytest
 import torch
@@ -10,6 +10,7 @@ from bertlab.finetuning.heads import (
     SequenceClassifier,
     SpanAnswerer,
     TokenTagger,
+    feature_size,
     layer_features,
 )
 from bertlab.model import Bert, BertConfig, BertForPreTraining
@@ -45,11 +46,8 @@ def batch():
 
 def with_weights_of(reference, name):
     """Our head with their weights."""
-    head, theirs, matrix = (
-        HEADS[name](Bert(CONFIG)).eval(),
-        reference.state_dict(),
-        REFERENCES[name][2],
-    )
+    head, theirs = HEADS[name](Bert(CONFIG)).eval(), reference.state_dict()
+    matrix = REFERENCES[name][2]
     tensors = {f"output.{end}": theirs[f"{matrix}.{end}"] for end in ("weight", "bias")}
     for ours, names in tensor_names(CONFIG.n_layers).items():
         if ours.startswith("pooler") and name != "classifier":  # theirs have none
@@ -71,11 +69,8 @@ def reference_logits(output, mask):
 def test_logits_losses_and_gradients_equal_hugging_faces(name):
     kind, n_labels, matrix = REFERENCES[name]
     reference = hugging_face(kind, CONFIG, num_labels=n_labels)
-    head, targets, (ids, segment_ids, mask) = (
-        with_weights_of(reference, name),
-        TARGETS[name],
-        batch(),
-    )
+    head, targets = with_weights_of(reference, name), TARGETS[name]
+    ids, segment_ids, mask = batch()
     expected = reference_logits(reference(ids, mask.long(), segment_ids), mask)
     torch.testing.assert_close(head(ids, segment_ids, mask), expected, rtol=1e-4, atol=1e-4)
 
@@ -100,7 +95,7 @@ def test_a_head_reads_the_chosen_features(name, features):
     head = HEADS[name](Bert(CONFIG).eval(), features=features).eval()
     ids, segment_ids, _ = batch()
     states = head.bert(ids, segment_ids, output_hidden_states=True).hidden_states
-    expected = layer_features(states, features)  # by hand in test_features.py
+    expected = layer_features(states, features)  # by hand below
     if name == "classifier":
         expected = expected[:, 0]
     expected = F.linear(expected, head.output.weight, head.output.bias)
@@ -118,12 +113,9 @@ def test_padding_changes_no_score(name):
         torch.testing.assert_close(ours, alone)
 
 
-def test_an_answer_is_never_in_the_padding():
-    head, mask = SpanAnswerer(Bert(CONFIG)), batch()[2]
-    logits = head(*batch())
-    assert torch.equal(logits.isfinite(), mask[..., None].expand_as(logits))
-    assert logits[~mask].eq(-torch.inf).all()
-    assert head.loss(logits, TARGETS["answerer"]).isfinite()
+def test_padding_leaves_the_loss_of_an_answer_finite():
+    head = SpanAnswerer(Bert(CONFIG))
+    assert head.loss(head(*batch()), TARGETS["answerer"]).isfinite()
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -173,13 +165,9 @@ def test_a_head_is_drawn_from_its_seed_alone():
 
 def test_a_tagger_is_scored_only_at_tags():
     logits = torch.randn(2, 3, 4, generator=generator(), requires_grad=True)
-    targets = torch.tensor([[IGNORED, 1, 3], [2, IGNORED, IGNORED]])
     tagger = TokenTagger(Bert(CONFIG), 4)
-    log_p = logits.log_softmax(dim=-1)
-    expected = -(log_p[0, 1, 1] + log_p[0, 2, 3] + log_p[1, 0, 2]) / 3
-    torch.testing.assert_close(tagger.loss(logits, targets), expected)
     alone = tagger.loss(logits, torch.tensor([[IGNORED] * 3, [2, IGNORED, IGNORED]]))
-    torch.testing.assert_close(alone, -log_p[1, 0, 2])
+    torch.testing.assert_close(alone, -logits.log_softmax(dim=-1)[1, 0, 2])
     nothing = tagger.loss(logits, torch.full((2, 3), IGNORED))
     nothing.backward()
     assert nothing == 0
@@ -203,21 +191,6 @@ def test_what_is_right_is_counted_by_hand_and_targets_become_tensors():
     assert classifier.collate_targets([1, 0], 4).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "target", "message"),
-    [
-        ("classifier", 3, "a class from 0 to 2; got 3"),
-        ("classifier", -1, "got -1"),
-        ("tagger", [0, 1], "a tag for each of 3 tokens; got 2"),
-        ("tagger", [0, 1, 3], "a tag from 0 to 2; got 3"),
-        ("answerer", (1, 3), "a token from 0 to 2; got 3"),
-        ("answerer", (2, 1), "start <= end"),
-    ],
-)
-def test_targets_outside_the_set_are_rejected(name, target, message):
-    rejected(message, HEADS[name](Bert(CONFIG)).check_target, target, n_tokens=3)
-
-
 @pytest.mark.parametrize("name", HEADS)
 def test_what_is_not_an_encoder_with_such_features_and_one_class_are_rejected(name):
     other = r"must be a Bert; got BertForPreTraining; give its \.bert"
@@ -226,3 +199,50 @@ def test_what_is_not_an_encoder_with_such_features_and_one_class_are_rejected(na
         unknown = f"features must be .* got '{features}'"
         rejected(unknown, HEADS[name], Bert(CONFIG), features=features)
     rejected("at least two classes; got 1", SequenceClassifier, Bert(CONFIG), 1)
+    check = HEADS["tagger"](Bert(CONFIG)).check_target  # more in test_tuning.py
+    rejected("a tag from 0 to 2; got 3", check, [0, 1, 3], n_tokens=3)
+
+
+# The features, by hand
+
+
+# Embeddings and five layers of one token each: powers of two, so that a sum shows its terms.
+STATES = tuple(torch.tensor([[[2.0**layer, 0.0]]]) for layer in range(6))
+
+
+FEATURES = {
+    **{"last": [32, 0], "sum last four": [4 + 8 + 16 + 32, 0], 0: [1, 0], 1: [2, 0], 5: [32, 0]},
+    "concat last four": [4, 0, 8, 0, 16, 0, 32, 0],
+    "mean of all": [(2 + 4 + 8 + 16 + 32) / 5, 0],
+}
+
+
+@pytest.mark.parametrize(("how", "expected"), FEATURES.items())
+def test_features_are_the_layers_they_name_and_have_the_size_that_is_announced(how, expected):
+    features = layer_features(STATES, how)
+    torch.testing.assert_close(features, torch.tensor([[expected]]).float())
+    assert features.shape[-1] == feature_size(BertConfig(30, 2, 5, 1, 8), how)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("first", "features must be one of 'last', .*; got 'first'"),
+        ("sum last four", "at least four layers; got 3; take"),
+        ("concat last four", "at least four layers; got 3; take"),
+        (4, "from 0, the embeddings, to 3, the last one; got 4"),
+        (-1, "got -1"),
+    ],
+)
+def test_features_that_a_model_does_not_have_are_rejected(how, message):
+    rejected(message, layer_features, STATES[:4], how)
+    rejected(message, feature_size, BertConfig(30, 8, 3, 2, 8), how)
+
+
+def test_what_is_not_the_hidden_states_says_how_to_get_them():
+    model, ids = Bert(BertConfig(30, 8, 2, 2, 8, max_length=8)), torch.tensor([[1, 2, 3]])
+    plain, full = model(ids), model(ids, output_hidden_states=True, output_attentions=True)
+    for wrong in (plain.hidden_states, (), plain, full, plain.last_hidden_state, (None, None), 3):
+        for how in ("last", 0):
+            message = rf"got {type(wrong).__name__}; .*output_hidden_states=True"
+            rejected(message, layer_features, wrong, how)

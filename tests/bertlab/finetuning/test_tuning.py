@@ -241,7 +241,6 @@ def test_what_cannot_be_labelled_or_read_is_named():
     rejected("names must differ", label_numbers, ["a"], ["a", "a"])
     rejected("do they belong together", labelled, "film", config=BertConfig.tiny())
     rejected(r"labels\[0\] is 'ugly'", labelled, "film", labels=["ugly"])
-    rejected(r"texts\[0\] has no tokens", labelled, " ")
     rejected("one target for each encoding", labelled, "film", "book")
     rejected(r"texts\[0\] has 32; truncate=True", labelled, "film " * 30)
     rejected("max_length must be at most 24, .* got 25", labelled, "film", max_length=25)
@@ -259,17 +258,19 @@ def test_what_cannot_be_labelled_or_read_is_named():
 @pytest.mark.parametrize(
     ("name", "target", "message"),
     [
-        ("classes", 2, "SequenceClassifier: .* from 0 to 1; got 2"),
+        ("classes", 2, "SequenceClassifier: .* a class from 0 to 1; got 2"),
+        ("classes", -1, "SequenceClassifier: .* from 0 to 1; got -1"),
         ("classes", "good", "SequenceClassifier: 'str'"),
         ("classes", None, "SequenceClassifier: 'NoneType'"),
         ("classes", math.nan, "SequenceClassifier: 'float'"),
         ("classes", [1, 0], "SequenceClassifier: 'list'"),
         ("tags", 1, "TokenTagger"),
-        ("tags", [0], r"TokenTagger: .* each of \d+ tokens; got 1"),
+        ("tags", [0], r"TokenTagger: .* a tag for each of \d+ tokens; got 1"),
         ("spans", 1, "SpanAnswerer"),
         ("spans", None, "SpanAnswerer: .*start <= end; got None"),
         ("spans", (1, 2, 3), r"SpanAnswerer: .*got \(1, 2, 3\)"),
-        ("spans", (0, 24), "SpanAnswerer: .*; got 24"),
+        ("spans", (2, 1), r"SpanAnswerer: .*start <= end; got \(2, 1\)"),
+        ("spans", (0, 24), "SpanAnswerer: .* a token from 0 to .*; got 24"),
     ],
 )
 def test_targets_that_do_not_suit_the_head_are_named_before_training(name, target, message):

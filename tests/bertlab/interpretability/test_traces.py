@@ -124,7 +124,7 @@ def test_models_tokenizers_texts_and_ids_that_do_not_fit_are_named(bert, transfo
     rejected("text must be 1 to 16 tokens long.*got 17", trace, bert, tokenizer, "the " * 15)
     rejected("must be a Transformer; got Bert", trace_translation, bert, [1], [2])
     for source, target, message in (
-        (torch.tensor([[1, 2]]), [1], r"source_ids must be of one.*choose one: source_ids\[0\]"),
+        (torch.tensor([[1], [2]]), [1], r"source_ids must be of one.*choose one: source_ids\[0\]"),
         ([1], torch.tensor(3), r"target_ids must be of one text, \[L\]; got \[\]"),
         ([1], [99], "target_ids must be from 0 to 10; got 99"),
     ):

@@ -44,7 +44,8 @@ def store_in_memory(lengths, ids=None, tokenizer=None):
     n_tokens = sum(chain(*lengths))
     ids = np.arange(N_SPECIAL, N_SPECIAL + n_tokens) if ids is None else ids
     starts = np.cumsum([0, *chain(*lengths)]), np.cumsum([0, *map(len, lengths)])
-    return TokenStore(None, ids, *starts, fingerprint(tokenizer) if tokenizer else "none")
+    vocabulary = fingerprint(tokenizer) if tokenizer else "none"
+    return TokenStore(None, ids, *starts, vocabulary, {"documents": len(lengths)})
 
 
 def document_of(store, positions):
