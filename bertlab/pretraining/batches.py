@@ -97,9 +97,10 @@ class PretrainingData(Batches):
     """Batches of sentence pairs with masked words, from a store.
 
     max_length: of a pair, special tokens included; masking: `Masking.of(tokenizer)` if None;
-    negatives: the source of sentences that are not the next one, as in `plan_pairs`; bucket: put
-    pairs of similar length into one batch, so that there is less padding; drop_last: omit the last
-    pairs of an epoch if they do not fill a batch (keep them for evaluation).
+    negatives: the source of sentences that are not the next one, as in `plan_pairs`; drop_last:
+    omit the last pairs of an epoch if they do not fill a batch (keep them for evaluation).
+
+    Pairs of similar length share a batch, so that there is less padding.
 
     Raises ValueError if the store was written with another tokenizer, if the vocabulary lacks a
     special token, or if an argument is out of range.
@@ -114,7 +115,6 @@ class PretrainingData(Batches):
         batch_size: int = 32,
         masking: Masking | None = None,
         negatives: Negatives = ANYWHERE,
-        bucket: bool = True,
         seed: int = 0,
         drop_last: bool = True,
     ) -> None:
@@ -132,7 +132,7 @@ class PretrainingData(Batches):
         store.check_tokenizer(tokenizer)
         self.store = store
         self.masking = Masking.of(tokenizer) if masking is None else masking
-        self.negatives, self.bucket, self.drop_last = negatives, bucket, drop_last
+        self.negatives, self.drop_last = negatives, drop_last
         self.pad_id, self.cls_id, self.sep_id = (tokenizer.vocab[t] for t in (PAD, CLS, SEP))
 
     def epoch(self, number: int) -> "Epoch":
@@ -221,11 +221,9 @@ def shuffled(
     order = generator.permutation(len(lengths))
     if data.drop_last:
         order = order[: len(order) - len(order) % data.batch_size]
-    if data.bucket:
-        size = WINDOW * data.batch_size
-        windows = [order[start : start + size] for start in range(0, len(order), size)]
-        order = np.concatenate([w[np.argsort(lengths[w], kind="stable")] for w in windows])
-    return order
+    size = WINDOW * data.batch_size
+    windows = [order[start : start + size] for start in range(0, len(order), size)]
+    return np.concatenate([w[np.argsort(lengths[w], kind="stable")] for w in windows])
 
 
 def _in_order(epoch: Any, first: int, workers: int) -> Iterator[Batch]:

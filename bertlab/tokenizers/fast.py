@@ -167,7 +167,7 @@ def apply_merges(symbols: Sequence[str], ranks: Mapping[Pair, int]) -> tuple[str
 def longest_match(word: str, vocab: Collection[str], longest_word: int = 100) -> list[str]:
     """In linear time for a word of more than 100 characters, which is rare."""
     if ORDINARY < len(word) <= longest_word:
-        return _matcher(Known(vocab), longest_word).cut(word)
+        return _matcher(Known(vocab)).cut(word)
     return match_simply(word, vocab, longest_word)
 
 
@@ -449,8 +449,7 @@ class LongestMatcher:
     ['men', '##us']
     """
 
-    def __init__(self, vocab: Iterable[str], longest_word: int = 100) -> None:
-        self.longest_word = longest_word
+    def __init__(self, vocab: Iterable[str]) -> None:
         self.first, self.later = Node(), Node()  # the first piece of a word, and those after it
         for piece in vocab:
             node = self.later if piece.startswith(CONTINUES) else self.first
@@ -478,9 +477,7 @@ class LongestMatcher:
                     node.failure, node.certain = behind.children[character], certain
 
     def cut(self, word: str) -> list[str]:
-        """The pieces of a word: those of `longest_match`."""
-        if len(word) > self.longest_word:
-            return [UNKNOWN]
+        """The pieces of a word of any length: otherwise those of `longest_match`."""
         pieces: list[str] = []
         node = self.first
         for character in word:
@@ -499,9 +496,9 @@ class LongestMatcher:
 
 
 @lru_cache(maxsize=2)
-def _matcher(vocab: "Known", longest_word: int) -> LongestMatcher:
+def _matcher(vocab: "Known") -> LongestMatcher:
     """The matcher of a vocabulary: made once, because that reads all of it."""
-    return LongestMatcher(vocab.vocab, longest_word)
+    return LongestMatcher(vocab.vocab)
 
 
 class Known:

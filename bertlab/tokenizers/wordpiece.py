@@ -113,9 +113,6 @@ def ratio(
     return n_ab / (n_a * n_b)
 
 
-likelihood = ratio  # its name until 2026, and that of the textbooks
-
-
 @part("02")
 def gain(n_ab: int, n_a: int, n_b: int, n: int, n_made: int = 0, same: bool = False) -> float:
     """How much the log-likelihood of the corpus rises, in nats, if a and b are joined.

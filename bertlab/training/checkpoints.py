@@ -1,137 +1,33 @@
 """Checkpoints: training resumes from them, even after a crash while one was written.
 
-    step-00000500/model.safetensors      parameters and buffers, by name
-    step-00000500/optimizer.safetensors  AdamW's state of each parameter, by name
-    step-00000500/state.json             the step, AdamW's groups, the loop's own state
-    step-00000500/manifest.json          sizes and checksums of the files
+`step-00000500-9f86d081884c7d65.safetensors` holds parameters and buffers as "model.NAME", AdamW's
+state of each parameter as "optimizer.NAME.exp_avg" and so on, and as metadata the step, AdamW's
+groups and the loop's own state.
 
-A checkpoint is written completely or not at all: under a temporary name beside its final place,
-forced onto the disk, and renamed in one step. Disks may fail later: its `manifest.json` has the
-size and SHA-256 of each file, and its own, so that any changed byte is noticed. A warning names a
-checkpoint that has changed, and the one before it is used.
+A checkpoint is written completely or not at all: under a temporary name, forced onto the disk, and
+renamed in one step. Disks may fail later: the name ends with the start of the file's SHA-256, so
+that any changed byte is noticed. A warning names a checkpoint that has changed, and the one before
+it is used.
 """
 
 import hashlib
 import json
 import os
 import re
-import shutil
 import warnings
-from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load, save
+from safetensors import safe_open
+from safetensors.torch import save
 from torch import Tensor, nn
 
-VERSION = 1  # of the file format
-MANIFEST = "manifest.json"
-UNFINISHED = ".unfinished"  # suffix of the temporary name
+from bertlab._files import write_atomically
 
-
-class DamagedFolderError(RuntimeError):
-    """A folder has changed since it was written; the message names the file."""
-
-
-def write_sealed(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    """Write a folder with these files (name, content); an existing one is replaced.
-
-    files: read one at a time, so that a generator need not hold all of them in memory. Only one
-    program at a time may write beside `path`.
-
-    Raises OSError if the disk is full or fails. An existing folder at `path` is removed just
-    before the new one, then complete, is renamed.
-    """
-    unfinished = path.parent / UNFINISHED
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(unfinished, ignore_errors=True)  # left by a program that was killed
-    try:
-        unfinished.mkdir()
-        seals = {}
-        for name, content in files:
-            _write(unfinished / name, content)
-            seals[name] = _seal(content)
-        _write(unfinished / MANIFEST, _manifest({"version": VERSION, "files": seals}))
-        _sync(unfinished)
-        if path.exists():
-            shutil.rmtree(path)
-        unfinished.rename(path)
-        _sync(path.parent)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def read_sealed(path: Path) -> dict[str, bytes]:
-    """The content of each file, exactly as it was written.
-
-    Raises DamagedFolderError if a file is missing, unreadable, cut or changed, or if the folder
-    was written with another version.
-    """
-    manifest = _read(path / MANIFEST)
-    try:
-        values = json.loads(manifest)
-        del values["sha256"]
-        written, seals = values["version"], values["files"]
-    except (ValueError, KeyError, TypeError):
-        raise DamagedFolderError(f"{MANIFEST} cannot be understood") from None
-    if _manifest(values) != manifest:
-        raise DamagedFolderError(f"{MANIFEST} is not what was written")
-    if written != VERSION:
-        raise DamagedFolderError(f"{MANIFEST} says version {written}; this bertlab reads {VERSION}")
-    files = {}
-    for name, seal in seals.items():
-        files[name] = content = _read(path / name)
-        if len(content) != seal["bytes"]:
-            raise DamagedFolderError(f"{name} has {len(content):,} bytes, not {seal['bytes']:,}")
-        if _seal(content) != seal:
-            raise DamagedFolderError(f"{name} is not what was written: its SHA-256 differs")
-    return files
-
-
-def _write(path: Path, content: bytes) -> None:
-    with open(path, "xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())  # a power failure must not leave a name without its content
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DamagedFolderError(f"{path.name} is missing") from None
-    except OSError as error:
-        raise DamagedFolderError(f"{path.name} cannot be read ({error.strerror})") from error
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "nt":
-        return  # Windows cannot open a folder for this
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _seal(content: bytes) -> dict[str, Any]:
-    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-
-
-def _manifest(values: dict[str, Any]) -> bytes:
-    """JSON with its own SHA-256, so that any change is detected."""
-    return (json.dumps(values | {"sha256": checksum(values)}, indent=1) + "\n").encode()
-
-
-def checksum(values: dict[str, Any]) -> str:
-    """The SHA-256 of values as JSON."""
-    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
-
-
-MODEL, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
-NAME = re.compile(r"step-(\d{8,})")
+NAME = re.compile(r"step-(\d{8,})-([0-9a-f]{16})\.safetensors")
+MODEL, OPTIMIZER, TRAINING = "model.", "optimizer.", "training"  # two prefixes, one metadata key
 
 
 class CheckpointError(RuntimeError):
@@ -155,7 +51,7 @@ def save_checkpoint(
     state: dict[str, Any],
     keep: int = 2,
 ) -> Path:
-    """Write `folder/step-00000500`, then remove older checkpoints beyond `keep`; returns its path.
+    """Write a checkpoint, then remove older ones beyond `keep`; returns its path.
 
     state: whatever else the loop needs to resume; it must be valid JSON, which turns tuples into
     lists. Tied weights are written once. Only one training at a time may write into a folder.
@@ -165,22 +61,33 @@ def save_checkpoint(
     is full or fails; earlier checkpoints are then unchanged.
     """
     folder = Path(folder)
-    path = folder / f"step-{step:08d}"
     if step < 0 or keep < 1:
         raise ValueError(
             "save_checkpoint: step must not be negative, and keep must be at least 1; "
             f"got step {step}, keep {keep}"
         )
-    settings = _settings(step, state, _groups(model, optimizer))
+    training = _as_json({"step": step, "state": state, "groups": _groups(model, optimizer)})
     _check_later(folder, step)
+    sides = {MODEL: _weights(model), OPTIMIZER: _memory(model, optimizer)}
+    tensors = {
+        side + name: tensor.detach().cpu().contiguous()
+        for side, of_side in sides.items()
+        for name, tensor in of_side.items()
+    }
+    content = save(tensors, {TRAINING: training})
+    path = folder / f"step-{step:08d}-{hashlib.sha256(content).hexdigest()[:16]}.safetensors"
     try:
-        write_sealed(path, _files(model, optimizer, settings))
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(".step-*"):  # temporary files of a training that was killed
+            left.unlink()
+        write_atomically(path, content)
+        _sync(folder)
     except OSError as error:
         raise CheckpointError(
             f"save_checkpoint: {path} could not be written ({error.strerror or error}); earlier "
             "checkpoints are as they were: make room, then resume from them"
         ) from error
-    _remove_older(folder, step, keep)
+    _remove_older(path, step, keep)
     return path
 
 
@@ -198,10 +105,8 @@ def load_checkpoint(
     """
     damaged = []
     for _, path in _checkpoints(Path(folder)):
-        try:
-            files = read_sealed(path)
-        except DamagedFolderError as error:
-            damaged.append(f"{path.name}: {error}")
+        if fault := _fault(path):
+            damaged.append(f"{path.name} {fault}")
             continue
         if damaged:
             warnings.warn(
@@ -209,9 +114,11 @@ def load_checkpoint(
                 f"{path.name} instead",
                 stacklevel=2,
             )
-        saved = json.loads(files[STATE])
-        _restore(path, files, saved["groups"], model, optimizer)
-        return Checkpoint(saved["step"], saved["state"], path)
+        with safe_open(path, framework="pt") as file:
+            training = json.loads(file.metadata()[TRAINING])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        _restore(path, tensors, training["groups"], model, optimizer)
+        return Checkpoint(training["step"], training["state"], path)
     reasons = "; ".join(damaged) or "it holds none at all"
     raise CheckpointError(f"load_checkpoint: {folder} holds no whole checkpoint: {reasons}")
 
@@ -222,61 +129,68 @@ def has_checkpoint(folder: str | os.PathLike) -> bool:
 
 
 def _checkpoints(folder: Path) -> list[tuple[int, Path]]:
-    """Steps and folders of intact and damaged ones, the newest first."""
+    """Steps and files of intact and damaged ones, the newest first."""
     names = [(NAME.fullmatch(path.name), path) for path in folder.glob("step-*")]
     return sorted(((int(name[1]), path) for name, path in names if name), reverse=True)
+
+
+def _fault(path: Path) -> str:
+    """What is wrong with a file, or ""."""
+    try:
+        with open(path, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    intact = path.stem.endswith(found[:16])
+    return "" if intact else "is not what was written: its SHA-256 differs"
 
 
 def _check_later(folder: Path, step: int) -> None:
     """Raise ValueError if there is an intact checkpoint of the same step or a later one."""
     for saved, path in _checkpoints(folder):
-        if saved < step:
-            return
-        try:
-            read_sealed(path)
-        except DamagedFolderError:
-            continue  # the training has gone back behind it
-        raise ValueError(
-            f"save_checkpoint: step must be after {path.name}, which {folder} holds; got {step}; "
-            "load that checkpoint and resume from it, or choose another folder"
-        )
+        # The training has gone back behind a damaged one.
+        if saved >= step and not _fault(path):
+            raise ValueError(
+                f"save_checkpoint: step must be after {path.name}, which {folder} holds; got "
+                f"{step}; load that checkpoint and resume from it, or choose another folder"
+            )
 
 
-def _remove_older(folder: Path, step: int, keep: int) -> None:
+def _remove_older(newest: Path, step: int, keep: int) -> None:
     """Keep the newest up to this step; later ones are damaged and do not count."""
-    for path in [path for saved, path in _checkpoints(folder) if saved <= step][keep:]:
+    others = [(saved, path) for saved, path in _checkpoints(newest.parent) if path != newest]
+    older = [path for saved, path in others if saved < step][keep - 1 :]
+    for path in [*older, *(path for saved, path in others if saved == step)]:  # damaged
         try:
-            shutil.rmtree(path)
+            path.unlink()
         except OSError as error:  # the new one is safe, so training continues
             warnings.warn(f"save_checkpoint: {path} cannot be removed ({error})", stacklevel=3)
 
 
-def _files(
-    model: nn.Module, optimizer: torch.optim.Optimizer, settings: bytes
-) -> Iterator[tuple[str, bytes]]:
-    yield MODEL, save(_on_cpu(_tensors(model)))
-    yield OPTIMIZER, save(_on_cpu(_memory(model, optimizer)))
-    yield STATE, settings
-
-
-def _settings(step: int, state: dict[str, Any], groups: list[list[str]]) -> bytes:
+def _sync(folder: Path) -> None:
+    """Force the names in a folder onto the disk."""
+    if os.name == "nt":
+        return  # Windows cannot open a folder for this
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        return json.dumps({"step": step, "state": state, "groups": groups}, indent=1).encode()
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _as_json(training: dict[str, Any]) -> str:
+    try:
+        return json.dumps(training)
     except (TypeError, ValueError) as error:
         raise ValueError(f"save_checkpoint: state must be fit for JSON: {error}") from error
 
 
-def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-
-
-def _tensors(model: nn.Module) -> dict[str, Tensor]:
+def _weights(model: nn.Module) -> dict[str, Tensor]:
     """Parameters and buffers themselves; a tied one only under its first name."""
-    tensors: dict[str, Tensor] = {}
+    first: dict[int, tuple[str, Tensor]] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
-        if not any(tensor is other for other in tensors.values()):
-            tensors[name] = tensor
-    return tensors
+        first.setdefault(id(tensor), (name, tensor))
+    return dict(first.values())
 
 
 def _memory(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
@@ -299,18 +213,22 @@ def _groups(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[list[str
 
 def _restore(
     path: Path,
-    files: dict[str, bytes],
+    tensors: dict[str, Tensor],
     groups: list[list[str]],
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
 ) -> None:
-    saved, own = load(files[MODEL]), _tensors(model)
+    saved, moments = (
+        {name.removeprefix(side): tensors[name] for name in tensors if name.startswith(side)}
+        for side in (MODEL, OPTIMIZER)
+    )
+    own = _weights(model)
     faults = _misfits(saved, own) or _regrouped(groups, _groups(model, optimizer))
     if faults:
         raise ValueError(f"load_checkpoint: {path} does not fit: {'; '.join(faults)}")
     numbers = {name: n for n, name in enumerate(chain(*groups))}
     memory: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in load(files[OPTIMIZER]).items():
+    for key, tensor in moments.items():
         name, _, part = key.rpartition(".")
         memory.setdefault(numbers[name], {})[part] = tensor.clone()
     # The optimizer first: it needs memory, and does not change if there is too little.

@@ -11,6 +11,7 @@ model/          the trained model, for `load_pretrained` and `transformers`
 
 import argparse
 import copy
+import hashlib
 import json
 import math
 import sys
@@ -42,7 +43,7 @@ from bertlab.model.pretrained import count_parameters, save_pretrained
 from bertlab.pretraining.batches import PretrainingData
 from bertlab.pretraining.masking import Masking
 from bertlab.pretraining.pairs import ANYWHERE, HALF_SAME_DOCUMENT, SAME_CORPUS
-from bertlab.training.checkpoints import checksum, has_checkpoint
+from bertlab.training.checkpoints import has_checkpoint
 from bertlab.training.fast import (
     ALONE,
     Processes,
@@ -145,19 +146,24 @@ class RunSettings:
             )
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            seal = values.pop("sha256", None)  # runs of earlier versions have none
+            seal = values.pop("sha256")
             settings = cls(**values | {"training": TrainingConfig(**values["training"])})
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ValueError(
                 f"{path} is damaged or of another version ({error}); start a new run in another "
                 "folder"
             ) from error
-        if seal not in (None, checksum(values)):
+        if seal != checksum(values):
             raise ValueError(
                 f"{path} was edited after the run had started, but a run must continue with the "
                 "settings it began with; undo the change, or start another run in another --out"
             )
         return settings
+
+
+def checksum(values: dict[str, Any]) -> str:
+    """The SHA-256 of values as JSON."""
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 TRIAL_SECONDS = 3  # of trial steps, to measure the time per step; 5 to 50 steps

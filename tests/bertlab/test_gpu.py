@@ -2,7 +2,8 @@
 
 import warnings
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from unittest.mock import DEFAULT, Mock, patch
 
 import pytest
@@ -87,12 +88,24 @@ ENCODING, IDS = ENCODINGS[0], torch.tensor(ENCODINGS[0].ids)
 
 
 def on_both(work):
-    """Check that `work("cuda")`, tensors and numbers, is `work("cpu")`; also on a GPU, if any."""
-    expected, tolerance = work("cpu"), {"rtol": 1e-2, "atol": 1e-3}
-    with fake_gpu():
-        torch.testing.assert_close(tree_map(unwrapped, work("cuda")), expected, **tolerance)
-    if torch.cuda.is_available():
-        torch.testing.assert_close(work("cuda"), expected, check_device=False, **tolerance)
+    """A test that `work("cuda", ...)`, tensors and numbers, is `work("cpu", ...)`.
+
+    On the simulated GPU, and on a real one if there is any.
+    """
+
+    @wraps(work)
+    def test(**options):
+        expected, tolerance = work("cpu", **options), {"rtol": 1e-2, "atol": 1e-3}
+        with fake_gpu():
+            found = tree_map(unwrapped, work("cuda", **options))
+        torch.testing.assert_close(found, expected, **tolerance)
+        if torch.cuda.is_available():
+            found = work("cuda", **options)
+            torch.testing.assert_close(found, expected, check_device=False, **tolerance)
+
+    asked = signature(work)
+    test.__signature__ = asked.replace(parameters=[*asked.parameters.values()][1:])
+    return test
 
 
 def made(kind, *arguments, device, **options):
@@ -152,29 +165,26 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize("what", ALLOWED)
-def test_the_simulated_gpu_accepts_what_a_gpu_accepts(what):
-    on_both(lambda device: ALLOWED[what](normal(3, 3).to(device), normal(3, 3)))
+@on_both
+def test_the_simulated_gpu_accepts_what_a_gpu_accepts(device, what):
+    return ALLOWED[what](normal(3, 3).to(device), normal(3, 3))
 
 
-def test_gradients_reach_weights_on_the_gpu_and_their_source_on_the_cpu():
-    def work(device):
-        source, layer = normal(2, 3).requires_grad_(), nn.Linear(3, 2)
-        weight = random_weights(layer).weight
-        assert layer.to(device).weight is weight  # as in an optimizer that was made before
-        layer(source.to(device)).square().sum().backward()
-        return source.grad, weight.grad
-
-    on_both(work)
+@on_both
+def test_gradients_reach_weights_on_the_gpu_and_their_source_on_the_cpu(device):
+    source, layer = normal(2, 3).requires_grad_(), nn.Linear(3, 2)
+    weight = random_weights(layer).weight
+    assert layer.to(device).weight is weight  # as in an optimizer that was made before
+    layer(source.to(device)).square().sum().backward()
+    return source.grad, weight.grad
 
 
 @pytest.mark.slow
-def test_pre_training_mixes_no_devices():
-    def work(device):
-        model, found = pre_trained(device, config=replace(STEPS, accumulate=2))
-        evaluation = evaluate(model, DATA).as_dict()
-        return found, evaluation, [parameter.detach() for parameter in model.parameters()]
-
-    on_both(work)
+@on_both
+def test_pre_training_mixes_no_devices(device):
+    model, found = pre_trained(device, config=replace(STEPS, accumulate=2))
+    evaluation = evaluate(model, DATA).as_dict()
+    return found, evaluation, [parameter.detach() for parameter in model.parameters()]
 
 
 @pytest.mark.slow
@@ -228,17 +238,14 @@ HEADS = {
 
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("task", HEADS)
-def test_fine_tuning_mixes_no_devices(task, frozen):
+@on_both
+def test_fine_tuning_mixes_no_devices(device, task, frozen):
     head, targets = HEADS[task]
     data = TuningData(ENCODINGS, targets)
-
-    def work(device):
-        bert = made(Bert, CONFIG, device=device)
-        model = head(bert, frozen=frozen, dropout=0.0)
-        rows = fine_tune(model, data, TUNING, pad_id=0, validation=data, progress=False)
-        return [row["loss"] for row in rows], predict(model, ENCODINGS, pad_id=0)
-
-    on_both(work)
+    bert = made(Bert, CONFIG, device=device)
+    model = head(bert, frozen=frozen, dropout=0.0)
+    rows = fine_tune(model, data, TUNING, pad_id=0, validation=data, progress=False)
+    return [row["loss"] for row in rows], predict(model, ENCODINGS, pad_id=0)
 
 
 def test_an_answer_is_found_in_scores_on_the_gpu():
@@ -250,134 +257,116 @@ def test_an_answer_is_found_in_scores_on_the_gpu():
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
-def test_sentences_are_encoded_and_compared_on_the_gpu(pooling):
-    def work(device):
-        encoder = SentenceEncoder(made(Bert, CONFIG, device=device), TOKENIZER, pooling=pooling)
-        vectors = encoder.encode(TEXTS, most_tokens=16, progress=False)
-        assert vectors.device.type == device
-        return vectors, semantic_search(vectors[:1], vectors, 2), closest_pairs(vectors, 3)
-
-    on_both(work)
+@on_both
+def test_sentences_are_encoded_and_compared_on_the_gpu(device, pooling):
+    encoder = SentenceEncoder(made(Bert, CONFIG, device=device), TOKENIZER, pooling=pooling)
+    vectors = encoder.encode(TEXTS, most_tokens=16, progress=False)
+    assert vectors.device.type == device
+    return vectors, semantic_search(vectors[:1], vectors, 2), closest_pairs(vectors, 3)
 
 
 @pytest.mark.parametrize("objective", ["classes", "cosines", "in-batch"])
-def test_pairs_are_learned_on_the_gpu(objective):
+@on_both
+def test_pairs_are_learned_on_the_gpu(device, objective):
     targets = {"classes": [0, 1], "cosines": [0.5, -0.5], "in-batch": None}[objective]
-
-    def work(device):
-        loss = {
-            "classes": SiameseClassifier(16, 2),
-            "cosines": cosine_loss,
-            "in-batch": in_batch_negatives_loss,
-        }[objective]
-        encoder = SentenceEncoder(made(Bert, CONFIG, device=device), TOKENIZER)
-        pairs = TEXTS[:2], TEXTS[2:]
-        return losses(train_pairs(encoder, *pairs, targets, loss, TUNING, progress=False))
-
-    on_both(work)
+    loss = {
+        "classes": SiameseClassifier(16, 2),
+        "cosines": cosine_loss,
+        "in-batch": in_batch_negatives_loss,
+    }[objective]
+    encoder = SentenceEncoder(made(Bert, CONFIG, device=device), TOKENIZER)
+    pairs = TEXTS[:2], TEXTS[2:]
+    return losses(train_pairs(encoder, *pairs, targets, loss, TUNING, progress=False))
 
 
-def test_gaps_are_filled_on_the_gpu():
-    def work(device):
-        model = made(BertForPreTraining, CONFIG, device=device)
-        guesses = fill_mask(model, TOKENIZER, "mia [MASK] her [MASK]", top=68)
-        return [[p for _, p in gap] for gap in guesses]
-
-    on_both(work)
+@on_both
+def test_gaps_are_filled_on_the_gpu(device):
+    model = made(BertForPreTraining, CONFIG, device=device)
+    guesses = fill_mask(model, TOKENIZER, "mia [MASK] her [MASK]", top=68)
+    return [[p for _, p in gap] for gap in guesses]
 
 
-def test_traces_and_what_is_measured_in_them_need_no_gpu_afterwards():
-    def work(device):
-        made_of = trace(made(Bert, CONFIG, device=device), TOKENIZER, *TEXTS[:2])
-        tensors = made_of.attentions + made_of.hidden_states + made_of.queries + made_of.keys
-        assert all(type(tensor) is torch.Tensor for tensor in tensors)
-        return tensors, head_patterns([made_of])
-
-    on_both(work)
+@on_both
+def test_traces_and_what_is_measured_in_them_need_no_gpu_afterwards(device):
+    made_of = trace(made(Bert, CONFIG, device=device), TOKENIZER, *TEXTS[:2])
+    tensors = made_of.attentions + made_of.hidden_states + made_of.queries + made_of.keys
+    assert all(type(tensor) is torch.Tensor for tensor in tensors)
+    return tensors, head_patterns([made_of])
 
 
-def test_attentions_on_the_gpu_are_measured_and_shown():
-    def work(device):
-        bert = made(Bert, CONFIG, device=device)
-        attentions = bert(IDS[None].to(device), output_attentions=True).attentions
-        page = head_view(attentions, list(ENCODING.tokens)).page
-        rolled, flow = attention_rollout(attentions), attention_flow(attentions, 2)
-        patterns = [of(attentions[0][0]) for of in (attention_entropy, mean_distance)]
-        patterns.append(attention_to_same_word(attentions[0][0], IDS.to(device)))
-        return rolled, flow, patterns, len(page)
-
-    on_both(work)
+@on_both
+def test_attentions_on_the_gpu_are_measured_and_shown(device):
+    bert = made(Bert, CONFIG, device=device)
+    attentions = bert(IDS[None].to(device), output_attentions=True).attentions
+    page = head_view(attentions, list(ENCODING.tokens)).page
+    rolled, flow = attention_rollout(attentions), attention_flow(attentions, 2)
+    patterns = [of(attentions[0][0]) for of in (attention_entropy, mean_distance)]
+    patterns.append(attention_to_same_word(attentions[0][0], IDS.to(device)))
+    return rolled, flow, patterns, len(page)
 
 
-def test_gradients_and_removed_heads_mix_no_devices():
-    def work(device):
-        model = made(BertForPreTraining, CONFIG, device=device)
-        batches = [DATA.epoch(0)[0].to(device)]
+@on_both
+def test_gradients_and_removed_heads_mix_no_devices(device):
+    model = made(BertForPreTraining, CONFIG, device=device)
+    batches = [DATA.epoch(0)[0].to(device)]
 
-        def loss(batch):
-            return model(batch.ids, attention_mask=batch.attention_mask).mlm_logits.sum() / 1000
+    def loss(batch):
+        return model(batch.ids, attention_mask=batch.attention_mask).mlm_logits.sum() / 1000
 
-        def target(output):
-            return output.mlm_logits[0, 3, 7]
+    def target(output):
+        return output.mlm_logits[0, 3, 7]
 
-        saliency = gradient_times_input(model, IDS, target)
-        gradients = attention_gradients(model, IDS.to(device), target)
-        importance = head_importance(model, loss, batches)
-        removed = ablate_each_head(model, loss, batches)
-        pruned = prune_heads(model, [(0, 1)])(IDS[None].to(device)).nsp_logits
-        assert {tensor.device for tensor in (saliency, *gradients, importance)} == {CPU}
-        agreement = rank_agreement(saliency.to(device), gradients[0][0, 0])
-        return saliency, gradients, importance, removed, pruned, agreement
-
-    on_both(work)
+    saliency = gradient_times_input(model, IDS, target)
+    gradients = attention_gradients(model, IDS.to(device), target)
+    importance = head_importance(model, loss, batches)
+    removed = ablate_each_head(model, loss, batches)
+    pruned = prune_heads(model, [(0, 1)])(IDS[None].to(device)).nsp_logits
+    assert {tensor.device for tensor in (saliency, *gradients, importance)} == {CPU}
+    agreement = rank_agreement(saliency.to(device), gradients[0][0, 0])
+    return saliency, gradients, importance, removed, pruned, agreement
 
 
-def test_vectors_on_the_gpu_are_probed():
+@on_both
+def test_vectors_on_the_gpu_are_probed(device):
     vectors, labels = normal(40, 4), [number % 2 for number in range(40)]
     options = labels, [str(n) for n in range(40)], [n // 4 for n in range(40)]
-    on_both(lambda device: vars(probe(vectors.to(device), *options)))
+    return vars(probe(vectors.to(device), *options))
 
 
-def test_a_gpt_learns_and_writes_on_the_gpu():
-    def work(device):
-        model = made(CausalLanguageModel, replace(CONFIG, causal=True), device=device)
+@on_both
+def test_a_gpt_learns_and_writes_on_the_gpu(device):
+    model = made(CausalLanguageModel, replace(CONFIG, causal=True), device=device)
 
-        def of_batch(batch):
-            ids = without_masks(batch)
-            return {"loss": next_token_loss(model(ids), ids, batch.attention_mask)}
+    def of_batch(batch):
+        ids = without_masks(batch)
+        return {"loss": next_token_loss(model(ids), ids, batch.attention_mask)}
 
-        rows = train(model, of_batch, DATA, STEPS, progress=False)
-        start = IDS[None, :3].to(device)
-        written = generate(model, start, 4, top_k=5, generator=generator())
-        greedy = generate(model, start, 4, temperature=0)
-        return losses(rows), evaluate_next_tokens(model, DATA), written, greedy
-
-    on_both(work)
+    rows = train(model, of_batch, DATA, STEPS, progress=False)
+    start = IDS[None, :3].to(device)
+    written = generate(model, start, 4, top_k=5, generator=generator())
+    greedy = generate(model, start, 4, temperature=0)
+    return losses(rows), evaluate_next_tokens(model, DATA), written, greedy
 
 
-def test_a_permutation_language_model_learns_on_the_gpu():
-    def work(device):
-        model = made(PermutationLanguageModel, CONFIG, device=device)
-        draw = generator()
+@on_both
+def test_a_permutation_language_model_learns_on_the_gpu(device):
+    model = made(PermutationLanguageModel, CONFIG, device=device)
+    draw = generator()
 
-        def of_batch(batch):
-            ids = without_masks(batch)
-            reading = draw_reading(batch.attention_mask, 2, draw)
-            logits = model(ids, *reading, batch.segment_ids).logits
-            return {"loss": permutation_loss(logits, ids, reading.targets)}
+    def of_batch(batch):
+        ids = without_masks(batch)
+        reading = draw_reading(batch.attention_mask, 2, draw)
+        logits = model(ids, *reading, batch.segment_ids).logits
+        return {"loss": permutation_loss(logits, ids, reading.targets)}
 
-        return losses(train(model, of_batch, DATA, STEPS, progress=False))
-
-    on_both(work)
+    return losses(train(model, of_batch, DATA, STEPS, progress=False))
 
 
-def test_a_student_imitates_its_teacher_on_the_gpu():
-    def work(device):
-        teacher = made(BertForPreTraining, CONFIG, device=device)
-        student = student_of(teacher)
-        return losses(distil(teacher, student, DATA, STEPS, validation=DATA, progress=False))
-
-    on_both(work)
+@on_both
+def test_a_student_imitates_its_teacher_on_the_gpu(device):
+    teacher = made(BertForPreTraining, CONFIG, device=device)
+    student = student_of(teacher)
+    return losses(distil(teacher, student, DATA, STEPS, validation=DATA, progress=False))
 
 
 TASK = copy_at_distance([3], 8, 3, letters="abc")
@@ -390,29 +379,23 @@ TRANSLATORS = {
 
 @pytest.mark.filterwarnings("ignore:PyTorch was compiled without cuDNN")
 @pytest.mark.parametrize("kind", TRANSLATORS)
-def test_translation_is_learned_on_the_gpu(kind):
-    def work(device):
-        model = TRANSLATORS[kind]().to(device)
-        options = {"steps": 2, "batch_size": 4, "held_out": TASK.held_out, "progress": False}
-        history = train_to_translate(
-            model, TASK.train, TASK.vocabulary, rate=lambda _: 1e-2, **options
-        )
-        ids, mask = (part.to(device) for part in TASK.vocabulary.sources(["ab", "b"]))
-        beams = beam_search(model, ids, mask, 4, beam_size=2)
-        likely = [[h.log_probability for h in beam.hypotheses] for beam in beams]
-        copied = accuracy_by_distance(model, [3], TASK.vocabulary, letters="abc", n_strings=4)
-        return history.losses, history.accuracies, likely, copied
-
-    on_both(work)
+@on_both
+def test_translation_is_learned_on_the_gpu(device, kind):
+    model = TRANSLATORS[kind]().to(device)
+    options = {"steps": 2, "batch_size": 4, "held_out": TASK.held_out, "progress": False}
+    history = train_to_translate(model, TASK.train, TASK.vocabulary, rate=lambda _: 1e-2, **options)
+    ids, mask = (part.to(device) for part in TASK.vocabulary.sources(["ab", "b"]))
+    beams = beam_search(model, ids, mask, 4, beam_size=2)
+    likely = [[h.log_probability for h in beam.hypotheses] for beam in beams]
+    copied = accuracy_by_distance(model, [3], TASK.vocabulary, letters="abc", n_strings=4)
+    return history.losses, history.accuracies, likely, copied
 
 
-def test_a_translation_is_traced_on_the_gpu():
-    def work(device):
-        model = TRANSLATORS["transformer"]().to(device)
-        found = trace_translation(model, [3, 4, 5, 2], torch.tensor([1, 5]))
-        return found.encoder, found.cross, found.queries
-
-    on_both(work)
+@on_both
+def test_a_translation_is_traced_on_the_gpu(device):
+    model = TRANSLATORS["transformer"]().to(device)
+    found = trace_translation(model, [3, 4, 5, 2], torch.tensor([1, 5]))
+    return found.encoder, found.cross, found.queries
 
 
 @pytest.mark.slow

@@ -126,22 +126,6 @@ def test_a_tokenizer_says_what_it_is_in_one_line_and_cannot_be_changed(tokenizer
         tokenizer.merges = ()
 
 
-@pytest.mark.slow
-def test_training_reads_any_iterable_once():
-    expected = BPE.train(PYTHON_TOPICS[:3], 300)
-    assert BPE.train((text for text in PYTHON_TOPICS[:3]), 300) == expected
-    assert BPE.train((text for text in PYTHON_TOPICS[:3]), 300, processes=2) == expected
-
-
-@pytest.mark.parametrize("half", [0.1, 0.5, 0.9, 0.999])
-def test_a_truncated_file_is_rejected_by_name(tokenizer, tmp_path, half):
-    path = tokenizer.save(tmp_path / "tokenizer.json")
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(half * len(whole))])
-    with pytest.raises(ValueError, match=r"tokenizer\.json is damaged"):
-        type(tokenizer).load(path)
-
-
 @given(
     st.lists(st.text(alphabet="abc", min_size=1, max_size=9), min_size=1, max_size=12),
     st.text(alphabet="abc", max_size=30),

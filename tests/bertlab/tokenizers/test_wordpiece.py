@@ -12,7 +12,7 @@ from bertlab import data
 from bertlab.parts import plain
 from bertlab.tokenizers import WordPiece, normalize
 from bertlab.tokenizers.fast import LongestMatcher
-from bertlab.tokenizers.wordpiece import likelihood, longest_match, ratio
+from bertlab.tokenizers.wordpiece import longest_match
 from bertlab.tokenizers.words import is_chinese, is_removed
 from course.experiments.labels import labelled
 from tests.bertlab.tokenizers.references import ADVERSARIAL, PYTHON_TOPICS, assert_same
@@ -124,19 +124,6 @@ def test_both_matchers_equal_hugging_faces(vocab, word):
     assert LongestMatcher(vocab).cut(word) == longest_match(word, vocab)
 
 
-@pytest.mark.slow
-@pytest.mark.corpora
-def test_the_linear_matcher_cuts_real_words_equally():
-    ours = WordPiece.from_vocab(data.path("minilm", "vocab.txt"))
-    matcher = LongestMatcher(ours.vocab)
-    words = {word for topic in PYTHON_TOPICS for word in topic.lower().split()}
-    for word in words:
-        if "#" not in word:
-            assert matcher.cut(word) == longest_match(word, ours.vocab)
-    assert matcher.cut("x" * 100) == longest_match("x" * 100, ours.vocab)
-    assert matcher.cut("x" * 101) == ["[UNK]"]
-
-
 # Training, as far as it is the tokenizer's; `test_ranking.py` has the criteria.
 
 
@@ -164,7 +151,6 @@ def test_the_ratio_has_a_second_name_with_which_files_were_saved(tmp_path):
         assert by_ratio == by_old_name == WordPiece.train(SLIDE_TEXTS, 28, **named)
     assert by_ratio.merges[0] == ("##a", "##m")
     assert WordPiece.load(by_old_name.save(tmp_path / "tokenizer.json")) == by_ratio
-    assert likelihood(4, 4, 8) == ratio(4, 4, 8) == 1 / 8
 
 
 def test_case_and_accents_are_removed_before_counting():

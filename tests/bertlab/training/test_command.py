@@ -224,7 +224,7 @@ def stop_on_its_way(python, out, number):
     last = read_metrics(metrics)[-1]["step"]
     assert f"stopped after step {last:,} of 100,000" in told, errors
     (checkpoint,) = (out / "checkpoints").glob("step-*")
-    assert int(checkpoint.name.removeprefix("step-")) == last
+    assert checkpoint.name.startswith(f"step-{last:08}-")
     return running.returncode, told, errors
 
 
@@ -344,7 +344,7 @@ def test_damaged_settings_are_named(tmp_path, refusal, content):
     assert "settings.json is damaged or of another version" in told
 
 
-def test_edited_settings_are_refused_and_those_of_earlier_versions_are_read(tmp_path, refusal):
+def test_edited_settings_are_refused(tmp_path, refusal):
     settings = RunSettings("lee", TrainingConfig(steps=4))
     settings.save(tmp_path)
     assert RunSettings.load(tmp_path) == settings
@@ -355,9 +355,6 @@ def test_edited_settings_are_refused_and_those_of_earlier_versions_are_read(tmp_
         file.write_text(json.dumps(values | {name: value}))
         told = refusal("--resume", "--out", tmp_path)
         assert "settings.json was edited after the run had started" in told, name
-    del values["sha256"]
-    file.write_text(json.dumps(values))
-    assert RunSettings.load(tmp_path) == settings
 
 
 @pytest.mark.parametrize("side", ["training", "validation"])

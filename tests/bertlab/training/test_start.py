@@ -91,13 +91,6 @@ def test_each_weight_is_drawn_once(new, monkeypatch):
     assert sum(drawn) == sum(p.numel() for p in model.parameters() if p.ndim > 1)
 
 
-def test_a_run_begins_with_the_weights_of_its_start():
-    settings = RunSettings("books", TrainingConfig(1, seed=2), "tiny", start="neighbours")
-    plain = BertForPreTraining(settings.model_config(300))
-    wanted = weights(neighbours_start(plain, 2))
-    assert torch.equal(weights(initial_model(settings, 300)), wanted)
-
-
 def test_the_seed_determines_the_weights_and_no_global_state_changes():
     assert_the_seed_decides(lambda seed: weights(neighbours_start(model_of(48), seed)))
 
