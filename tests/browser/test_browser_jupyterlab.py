@@ -1,5 +1,6 @@
 """A student opens JupyterLab, runs a page from the menu, and sees attention: no network."""
 
+import re
 import shutil
 
 import nbformat
@@ -27,6 +28,16 @@ def test_a_small_page_draws_everything_on_the_first_run(tab, lab, notebook_7):
     book.locator("h1").click()
     tab.page.keyboard.press("ArrowRight")
     assert book.locator(".caption").text_content().startswith("Merge 1 of 2")
+
+
+def test_a_plot_has_light_ink_on_a_dark_page(tab, lab, keep_screenshot):
+    source = "from bertlab import viz\nviz.bars({'a': 3, 'b': 1}, 'count by pair')"
+    lab.run(tab.page, "plot", notebook_of(source))
+    plot = tab.page.get_by_role("img", name="Bars, count by pair")
+    expect(plot).to_have_css("content", "normal")
+    tab.page.evaluate("() => { document.body.dataset.jpThemeLight = false; }")
+    expect(plot).to_have_css("content", re.compile(r'^url\("data:image/webp'))
+    keep_screenshot(tab.page, "dark")
 
 
 def test_a_red_check_does_not_stop_run_all(tab, lab):
