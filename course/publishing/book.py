@@ -234,10 +234,10 @@ def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
     Of a proof only its last line is visible.
     """
-    first = next((cell for cell in page.cells if cell.cell_type == "code"), None)
+    first = next((cell.id for cell in page.cells if cell.cell_type == "code"), "")
     for cell in page.cells:
         tags = FOLDED.intersection(cell.metadata.get("tags", ()))
-        imports = cell is first and re.match(r"(from|import) ", cell.source) and not cell.outputs
+        imports = cell.id == first and re.match("from |import ", cell.source) and not cell.outputs
         if tags or imports:
             line = "The imports" if imports else "The code"
             if "proof" in tags:
