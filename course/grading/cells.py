@@ -271,6 +271,8 @@ class _Order:
 
     def __init__(self, cells: list[NotebookNode], plan: Plan) -> None:
         self.cells, self.plan, self.left = cells, plan, MOST_STEPS
+        self.done: list[Step] = []
+        self.waiting: dict[int, str] = {}  # the cells, in order, and a name that each waits for
         self.names = [self._names(cell) for cell in cells]
         written = frozenset().union(*(names.written for names in self.names))
         # A stub that another cell replaces defines nothing, and runs before the replacement.
@@ -296,50 +298,38 @@ class _Order:
 
     def steps(self) -> list[Step]:
         """All cells."""
-        done: list[Step] = []
-        waiting: dict[int, str] = {}  # the cells, in order, and a name that each waits for
         for number in range(len(self.cells)):
-            name = self._try(number, done, waiting)
-            if name is None:
-                self._wake(done, waiting)
-            else:
-                waiting[number] = name
-        while waiting:
+            self.waiting[number] = ""
+            self._wake()
+        while self.waiting:
             # In a circle, tests are the last: nothing waits for them.
-            number = min(waiting, key=lambda one: (is_test(self.cells[one]), one))
-            del waiting[number]
-            self._run(number, done, Step(self.cells[number], self._reached(number)[0], forced=True))
-            self._wake(done, waiting)
-        return done
+            number = min(self.waiting, key=lambda one: (is_test(self.cells[one]), one))
+            self._run(number, Step(self.cells[number], self._reached(number)[0], forced=True))
+            self._wake()
+        return self.done
 
-    def _wake(self, done: list[Step], waiting: dict[int, str]) -> None:
+    def _wake(self) -> None:
         """Run the waiting cells that have what they need, the highest first."""
-        while True:
-            for number, name in waiting.items():
-                if self._is_pending(name):
-                    continue
-                more = self._try(number, done, waiting)
-                if more is None:
-                    del waiting[number]
-                    break
-                waiting[number] = more
-            else:
-                return
+        while (ready := self._ready()) is not None:
+            self._run(*ready)
 
-    def _try(self, number: int, done: list[Step], waiting: Iterable[int]) -> str | None:
-        """Run a cell, or return the name of what it waits for."""
-        names, cell = self.names[number], self.cells[number]
-        covered = next((name for name in names.written if self.stubs[name] > 0), None)
-        if covered is not None and not names.stubs:
-            return covered
-        reached, lacks = self._reached(number)
-        if lacks is not None:
-            return lacks
-        self._run(number, done, Step(cell, reached, moved=number in waiting))
+    def _ready(self) -> tuple[int, Step] | None:
+        """The highest waiting cell that has what it needs, with its number."""
+        for number, name in self.waiting.items():
+            if self._is_pending(name):
+                continue
+            names = self.names[number]
+            stubs = () if names.stubs else (one for one in names.written if self.stubs[one] > 0)
+            covered = next(iter(stubs), None)
+            reached, lacks = self._reached(number) if covered is None else (frozenset(), covered)
+            if lacks is None:
+                return number, Step(self.cells[number], reached, moved=name != "")
+            self.waiting[number] = lacks
         return None
 
-    def _run(self, number: int, done: list[Step], step: Step) -> None:
-        done.append(step)
+    def _run(self, number: int, step: Step) -> None:
+        del self.waiting[number]
+        self.done.append(step)
         names = self.names[number]
         for name in self.defines[number]:
             self.pending[name] -= 1

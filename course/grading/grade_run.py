@@ -155,7 +155,7 @@ def _grade(
         with bar:
             for task, result, failure in grade_workers.grade_all(client, todo, setting):
                 if result is not None:
-                    failure = _written_down(course, book, task, result, policy)
+                    failure = _write_down(course, book, task, result, policy)
                 if failure:
                     _write_failure(course, book, task, failure)
                 bar.update()
@@ -163,34 +163,28 @@ def _grade(
                 bar.set_postfix_str(f"{60 * bar.n / max(seconds, 1e-9):.1f} a minute")
 
 
-def _written_down(
+def _write_down(
     course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
 ) -> str:
-    """Write the result of a submission; returns the reason if that fails, or ""."""
+    """Write the graded copy, then the scores; returns the reason if that fails, or ""."""
+    name, student, folder = task.assignment, task.student, task.submission.parent
     try:
-        _write_down(course, book, task, result, policy)
+        handed_in, complaint = records.read_timestamp(folder)
+        if complaint:
+            result = result._replace(notes=(*result.notes, Note(complaint, private=True)))
+        copy = course.graded_copy(name, student)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(copy, nbformat.writes(with_scores(result)))
+        _copy_secret(folder, copy.parent)
+        # nbgrader compares the two times to see whether a hand-in is newer than its graded copy.
+        if handed_in:
+            write_atomically(copy.with_name("timestamp.txt"), f"{handed_in} UTC")
+        records.record(book, name, student, result, task.fingerprint, handed_in, policy)
     except ValueError as error:
         return str(error)
     except Exception as error:  # one student's result stops nobody
         return f"{type(error).__name__}: {error}"
     return ""
-
-
-def _write_down(
-    course: Course, book: "Gradebook", task: Task, result: "Result", policy: LatePolicy
-) -> None:
-    """Write the graded copy, then the scores."""
-    handed_in, complaint = records.read_timestamp(task.submission.parent)
-    if complaint:
-        result = result._replace(notes=(*result.notes, Note(complaint, private=True)))
-    copy = course.graded_copy(task.assignment, task.student)
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(copy, nbformat.writes(with_scores(result)))
-    _copy_secret(task.submission.parent, copy.parent)
-    # nbgrader compares the two times to see whether a hand-in is newer than its graded copy.
-    if handed_in:
-        write_atomically(copy.with_name("timestamp.txt"), f"{handed_in} UTC")
-    records.record(book, task.assignment, task.student, result, task.fingerprint, handed_in, policy)
 
 
 def _copy_secret(handed_in: Path, graded: Path) -> None:

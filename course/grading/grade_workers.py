@@ -41,7 +41,7 @@ class Graders:
     """The Graders of one worker process."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple, tuple[Grader, ExitStack]] = {}
+        self._open: dict[tuple, Grader] = {}
 
     def grade(self, task: Task, setting: Setting) -> "Result":
         """Grade with the assignment's Grader; a failed one is closed and not used again."""
@@ -49,29 +49,24 @@ class Graders:
         key = (task.root, task.assignment, setting, threading.get_ident())
         if key not in self._open:
             self._open[key] = self._start(task, setting)
-        grader, stack = self._open[key]
         try:
-            return grader.grade(task.submission, task.seed)
+            return self._open[key].grade(task.submission, task.seed)
         except BaseException:
-            del self._open[key]
             with suppress(Exception):  # the first error is reported
-                stack.close()
+                self._open.pop(key).close()
             raise
 
     def close(self) -> None:
         """End all sandboxes."""
         while self._open:
-            _, (_, stack) = self._open.popitem()
-            stack.close()
+            self._open.popitem()[1].close()
 
     @staticmethod
-    def _start(task: Task, setting: Setting) -> "tuple[Grader, ExitStack]":
+    def _start(task: Task, setting: Setting) -> "Grader":
         from course.grading.assignments import load_assignment
 
-        stack = ExitStack()
         assignment = load_assignment(task.root, task.assignment)
-        grader = setting.grader_class(assignment, setting.limits, setting.sandboxed)
-        return stack.enter_context(grader), stack
+        return setting.grader_class(assignment, setting.limits, setting.sandboxed)
 
 
 def _keeper() -> "WorkerPlugin":

@@ -94,28 +94,10 @@ def stream(text: str, name: str = "stdout") -> NotebookNode:
     return v4.new_output("stream", name=name, text=plain(text, len(text)))
 
 
-def shown(data: Any) -> NotebookNode:
-    """Displayed output of a cell, by media types."""
-    return v4.new_output("display_data", data=safe_data(data))
-
-
 def failure(name: str, text: str) -> NotebookNode:
     """An error; nbgrader gives no points to a test that has one."""
     text = plain(text)
     return v4.new_output("error", ename=plain(name, 100), evalue=text, traceback=[text])
-
-
-def safe_data(data: Any) -> dict[str, str]:
-    """The passive forms of an output."""
-    safe = {}
-    for kind, text in _texts(data).items():
-        if kind == "text/plain":
-            safe[kind] = text
-        elif kind == "text/html":
-            safe[kind] = clean_html(text)
-        elif _is_base64(text):
-            safe[kind] = text
-    return safe
 
 
 def attach(cells: Sequence[NotebookNode], raw: Sequence[dict]) -> list[Note]:
@@ -193,12 +175,23 @@ def _safe(output: Any) -> NotebookNode | None:
         name = "stderr" if output.get("name") == "stderr" else "stdout"
         return stream(_text(output.get("text", "")), name)
     if kind in ("display_data", "execute_result"):
-        made = shown(output.get("data"))
-        return made if made.data else None
+        data = _passive(output.get("data"))
+        return v4.new_output("display_data", data=data) if data else None
     if kind == "error":
         text = plain(f"{output.get('ename')}: {output.get('evalue')}")
         return failure(str(output.get("ename")), text)
     return None
+
+
+def _passive(data: Any) -> dict[str, str]:
+    """The forms of an output in which nothing runs."""
+    safe = {}
+    for kind, text in _texts(data).items():
+        if kind == "text/html":
+            safe[kind] = clean_html(text)
+        elif kind == "text/plain" or _is_base64(text):
+            safe[kind] = text
+    return safe
 
 
 def _is_base64(text: str) -> bool:

@@ -3,7 +3,7 @@
 import pickle
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +14,6 @@ from course.grading.clock import Clock
 from course.grading.errors import Stopped, limits_of, pickled_error, student_error, unwatched
 from course.grading.inside.frames import BadMessage, Channel, Closed, Late
 from course.grading.inside.values import Decoder, Encoder, bytes_of
-from course.grading.replies import Reply, checked
 from course.grading.sandbox import Sandbox
 from course.grading.sending import Sender, SentTensors, apply_changes
 from course.settings import Limits
@@ -26,6 +25,15 @@ SHARED_GENERATORS = {
     "random": random.random,
     "numpy": lambda: np.random.random(624),  # renews its whole state, not only its position
 }
+
+
+class Reply(NamedTuple):
+    """The result of a cell: outputs as in a notebook; error: the name of its exception, if any."""
+
+    outputs: list[dict]
+    cut: bool
+    error: str = ""
+    text: str = ""
 
 
 class Student:
@@ -66,7 +74,7 @@ class Student:
         order = {"do": "run", "source": source, "most_characters": self.limits.output_kb * 1000}
         reply, _ = self._ask(order, [])
         try:
-            return checked(reply)
+            return _checked(reply)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise self._stopped(f"its answer cannot be read: {error}") from None
 
@@ -185,6 +193,20 @@ class Student:
             return _Remote.apply(self, number, list(leaves), tensor, *leaves.values())
 
         return Decoder(blocks, arguments, attach)
+
+
+def _checked(reply: dict) -> Reply:
+    """A cell's reply, if it has the right types; otherwise this raises."""
+    said = {str(name): str(text) for name, text in reply["said"].items()}
+    outputs: list[dict] = [
+        {"output_type": "stream", "name": name, "text": said[name]} for name in said
+    ]
+    outputs += [{"output_type": "display_data", "data": dict(data)} for data in reply["outputs"]]
+    if reply["error"] is None:
+        return Reply(outputs, bool(reply["cut"]))
+    name, line = str(reply["error"]["names"][0]), str(reply["error"]["line"])
+    text = f"{name}: {reply['error']['text']}" + (f"\nin the line: {line}" if line else "")
+    return Reply(outputs, bool(reply["cut"]), name, text)
 
 
 class StudentFunction:

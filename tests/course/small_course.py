@@ -137,10 +137,7 @@ class FakeGrader:
     def __init__(self, assignment, limits=None, sandboxed=True):
         self.assignment = assignment
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
+    def close(self):
         pass
 
     def grade(self, submission, seed=""):

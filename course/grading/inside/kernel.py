@@ -59,11 +59,7 @@ class Kernel:
         """Answer until the tests close the connection."""
         self.channel = channel
         signal.signal(signal.SIGPROF, _time_is_up)  # sleeping code is ended from outside
-        actions = {
-            "run": self._run,
-            "call": self._call,
-            "backward": self._backward,
-        }
+        actions = {"run": self._run, "call": self._call, "backward": self._backward}
         while True:
             try:
                 message, blocks = channel.receive()

@@ -1,6 +1,7 @@
 """A small assignment, its right notebook, and what a damaged one gets without a sandbox."""
 
 import contextlib
+import copy
 import io
 import json
 
@@ -75,24 +76,16 @@ def _assignment():
             cell(new_markdown_cell, "end", "## Done\n\nRestart the kernel."),
         ]
     )
-    release = json.loads(json.dumps(source))
-    for one in release["cells"]:
-        if one["cell_type"] == "markdown":
-            one["source"] = STUB if one["id"] in ANSWERS else one["source"]
-        elif one["id"] in CODE:
-            head = CODE[one["id"]].partition("\n")[0]
-            one["source"] = f'{head}\n    raise NotImplementedError("write this function")'
-        else:
-            one["source"] = as_handed_in(one["source"])
-    return Assignment(NAME, source, new_notebook(cells=list(map(_node, release["cells"]))))
-
-
-def _node(page):
-    made = (new_code_cell if page["cell_type"] == "code" else new_markdown_cell)(page["source"])
-    made.id = page["id"]
-    made.metadata.update(page["metadata"])
-    made.metadata.nbgrader = type(made)(page["metadata"]["nbgrader"])
-    return made
+    release = copy.deepcopy(source)
+    for one in release.cells:
+        if one.id in ANSWERS:
+            one.source = STUB
+        elif one.id in CODE:
+            head = CODE[one.id].partition("\n")[0]
+            one.source = f'{head}\n    raise NotImplementedError("write this function")'
+        elif one.cell_type == "code":
+            one.source = as_handed_in(one.source)
+    return Assignment(NAME, source, release)
 
 
 ASSIGNMENT = _assignment()
@@ -125,11 +118,14 @@ def as_type(kind, one):
     return {**one, "cell_type": kind}
 
 
+def page(cells):
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
 def written(folder, cells):
     """The file of a notebook."""
     path = folder / f"{NAME}.ipynb"
-    page = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
-    path.write_text(json.dumps(page))
+    path.write_text(json.dumps(page(cells)))
     return path
 
 

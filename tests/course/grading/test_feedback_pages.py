@@ -16,15 +16,12 @@ from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
 from course.gradebook import records
 from course.gradebook.notes import REQUEST, Note
-from course.gradebook.regrades import requests
 from course.grading import feedback_pages, nbgrader_plugin
-from course.grading.assignments import load_assignment, task_names
+from course.grading.assignments import task_names
 from course.grading.formulas import mathml
 from course.grading.reports import status
 from course.grading.safe_html import BESIDE, MOST_KB, MOST_TAGS, TAGS, clean_html, markdown2html
-from course.grading.submissions import read_submission
 from course.publishing import releasing
-from course.settings import Limits
 from tests.conftest import read_page
 from tests.course.gradebook.test_gradebook import by_hand, grade, quick  # noqa: F401 (a fixture)
 from tests.course.small_course import NAME, hand_in, make, nbgrader, scores
@@ -68,17 +65,6 @@ def attack(course, student):
         new_code_cell("# ### BEGIN HIDDEN TESTS", metadata=tagged),
     ]
     nbformat.write(page, path)
-
-
-def test_the_graded_copy_has_the_students_code_and_the_instructors_tests(tmp_path):
-    ask, answer = "**Regrade:** twice", "regrade: me"
-    course = make(tmp_path / "c", {"ada": {"own": [ask], "explain": answer}})
-    assignment = load_assignment(course.root, NAME)
-    cells = read_submission(course.hand_in(NAME, "ada"), assignment, Limits()).cells
-    assert cells[1].source.endswith("# ada")
-    assert "secret = 21" in cells[3].source
-    assert [c.source for c in cells[2:4]] == [c.source for c in assignment.source.cells[2:4]]
-    assert requests(cells) == {"explain": "me twice"}
 
 
 def test_feedback_hides_tests_and_runs_no_script(tmp_path):
@@ -401,35 +387,34 @@ def test_nbgraders_own_run_keeps_the_notes_and_an_unreadable_file_has_a_page_of_
     assert page.select_one("#toc li em").text == "another", "what a person writes is shown"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("![a](attachment:my.png)", True),
-        ('<img src="attachment:my.png">', True),
-        ("<img src='attachment:my%2Epng' width=30 onerror=x()>", True),
-        ('text <IMG alt="a" SRC=attachment:my.png /> in a line', True),
-        ('<img src="attachment:other.png">', False),
-        ('<img src="https://spy.example/my.png">', False),
-        ('<img src="attachment:evil.png">', False),
-    ],
-)
-def test_an_attached_picture_is_shown_in_each_form_on_both_pages(
-    tmp_path, monkeypatch, text, shown
-):
+ATTACHED = {  # the text, and whether the picture is shown
+    "![a](attachment:my.png)": True,
+    '<img src="attachment:my.png">': True,
+    "<img src='attachment:my%2Epng' width=30 onerror=x()>": True,
+    'text <IMG alt="a" SRC=attachment:my.png /> in a line': True,
+    '<img src="attachment:other.png">': False,
+    '<img src="https://spy.example/my.png">': False,
+    '<img src="attachment:evil.png">': False,
+}
+
+
+def test_an_attached_picture_is_shown_in_each_form_on_both_pages(tmp_path, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
     grade(course)
     copy = course.graded_copy(NAME, "ada")
     notebook = nbformat.read(copy, as_version=4)
-    notebook.cells[-1].source = text
     evil = {"image/png": '"><script>alert(1)</script>'}
-    notebook.cells[-1].attachments = {"my.png": {"image/png": PIXEL}, "evil.png": evil}
+    attachments = {"my.png": {"image/png": PIXEL}, "evil.png": evil}
+    notebook.cells += [new_markdown_cell(text, attachments=attachments) for text in ATTACHED]
     nbformat.write(notebook, copy)
     monkeypatch.chdir(course.root / "course")
     (app := FormgradeExtension()).initialize([])
     about = {"index": 0, "total": 1}
     graded, _ = HTMLExporter(config=app.config).from_filename(str(copy), about)
     for page in (page_of(course, "ada")[1], BeautifulSoup(graded, "html.parser")):
-        (picture,) = page.select(".rendered_html img")
-        assert picture.get("src") == (f"data:image/png;base64,{PIXEL}" if shown else None)
+        pictures = page.select(".rendered_html img")
+        seen = {text: one.get("src") for text, one in zip(ATTACHED, pictures, strict=True)}
+        mine = f"data:image/png;base64,{PIXEL}"
+        assert seen == {text: mine if shown else None for text, shown in ATTACHED.items()}
         assert not page.select("[onerror]")
         assert not [script for script in page.select("script") if "alert" in script.text]

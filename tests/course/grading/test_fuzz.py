@@ -25,7 +25,7 @@ from course.leaderboard import board
 from course.settings import Limits
 from course.similarity import sources, taken
 from course.similarity.pieces import read_pieces
-from tests.course.grading.damaged import ASSIGNMENT, CODE, NAME, right, written
+from tests.course.grading.damaged import ASSIGNMENT, CODE, NAME, page, right, written
 from tests.course.grading.hostile import small
 from tests.course.grading.hostile.term import Term, command
 from tests.course.leaderboard.test_leaderboard import (
@@ -82,10 +82,6 @@ def values_damaged(data, chance):
     return data
 
 
-def page(cells):
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
-
-
 def odd_page(number):
     """The bytes of a damaged notebook with outputs and a picture."""
     chance = random.Random(number)
@@ -103,8 +99,8 @@ def odd_page(number):
     return json.dumps(values_damaged(page(mine), chance)).encode()
 
 
-def encoded(form):
-    Image.effect_noise((20, 15), 50).save(file := BytesIO(), form)
+def encoded(form, **options):
+    Image.effect_noise((20, 15), 50).save(file := BytesIO(), form, **options)
     return file.getvalue()
 
 
@@ -129,9 +125,9 @@ def assert_within_limits(submission):
 
 @pytest.mark.slow
 def test_damaged_pictures_are_shown_or_left_out(tmp_path):
-    files = [encoded(form) for form in ("PNG", "JPEG")]
+    files = [encoded("PNG"), encoded("JPEG"), encoded("PNG", icc_profile=b"x")]
     for first in range(0, PICTURES, 20):
-        made = [bytes_damaged(files[n % 2], random.Random(n)) for n in range(first, first + 20)]
+        made = [bytes_damaged(files[n % 3], random.Random(n)) for n in range(first, first + 20)]
         shown = {f"{n}": {"image/png": b64encode(one).decode()} for n, one in enumerate(made)}
         own = {"cell_type": "markdown", "source": "x", "metadata": {}, "attachments": shown}
         submission = read_submission(written(tmp_path, [*right(), own]), ASSIGNMENT, Limits())

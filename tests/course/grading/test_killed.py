@@ -118,9 +118,7 @@ module.{moment} = then_die
     assert rows(course) == rows(few_undisturbed)
 
 
-def test_dead_workers_lose_and_double_nothing_and_slow_ones_on_a_busy_machine_retry(
-    tmp_path,
-):
+def test_dead_workers_lose_and_double_nothing_and_slow_ones_on_a_busy_machine_retry(tmp_path):
     course = make(tmp_path / "c", {"gus": {"die_once": True}})
     hand_in(course, "ada", wait=0.2)
     hand_in(course, "bob", late_once=True)

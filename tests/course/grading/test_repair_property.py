@@ -120,11 +120,6 @@ def test_no_points_are_lost_without_a_line(tmp_path_factory, steps):
             assert answer in shown[id] or {id, ""} & waiting, f"the answer {id} is lost"
 
 
-def test_the_right_notebook_gets_all_points_without_a_line(tmp_path):
-    points, submission = graded(tmp_path, right())
-    assert (points, submission.notes) == (FULL, ())
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(why_no_sandbox()), reason=str(why_no_sandbox()))
 def test_the_sandbox_gives_the_same_points_and_lines(tmp_path):

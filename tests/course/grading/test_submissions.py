@@ -243,11 +243,7 @@ def test_two_pictures_of_one_name_are_both_kept(tmp_path):
 # Files
 
 
-def file(content):
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": content})
-
-
-PAGE = file(with_source(second="Größe, “Wörter”: the scale keeps it."))
+PAGE = json.dumps(damaged.page(with_source(second="Größe, “Wörter”: the scale keeps it.")))
 PLAIN = json.dumps(json.loads(PAGE), ensure_ascii=False)
 READ = {
     "a byte order mark": codecs.BOM_UTF8 + PLAIN.encode(),
@@ -325,6 +321,7 @@ def order(cells):
         (["x = f()", "def f(): return g()", "def g(): return 1"], [1, 2, 0]),
         (["def f(): return g()", "def g(): return 1"], [0, 1]),
         (["a = b", "b = a", "c = 1"], [2, 0, 1]),  # in a circle, the notebook's order
+        (["print(a)", "print(b, a)", "a = b = 1", "c = 1"], [2, 0, 1, 3]),  # as soon as it can
         (["a = 1", "print(a)", "a = 2"], [0, 1, 2]),
         (["print(sum(unknown))", "a = 1"], [0, 1]),
         (["class A(B): pass", "class B: pass"], [1, 0]),

@@ -1,13 +1,6 @@
 """Attempts at points for wrong answers: patches, objects equal to everything, the tests' data."""
 
-from tests.course.grading.hostile.small import (
-    TARGET,
-    Change,
-    Hostile,
-    behind,
-    instead,
-    rows_of,
-)
+from tests.course.grading.hostile.small import TARGET, Change, Hostile, behind, instead, rows_of
 
 WRONG = "def row_softmax(scores):\n    return scores\n"
 WRONG_MASK = "def causal_mask(length):\n    return torch.zeros(length, length, dtype=torch.bool)\n"

@@ -1,13 +1,6 @@
 """Submissions that exhaust time, processes, memory, disk and output, or end their process."""
 
-from tests.course.grading.hostile.small import (
-    LIMITS,
-    Hostile,
-    behind,
-    own_cells,
-    rows_of,
-    within,
-)
+from tests.course.grading.hostile.small import LIMITS, Hostile, behind, own_cells, rows_of, within
 
 STOPPED = rf"row-softmax: stopped after {LIMITS.call_seconds:g} s"
 ENDED = "row-softmax: it ended its own process"
