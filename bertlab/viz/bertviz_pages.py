@@ -59,14 +59,9 @@ def bertviz_page(
 
     Raises ModuleNotFoundError if a script is not installed, RuntimeError if it is not BertViz's.
     """
-    parameters = {
-        "root_div_id": ROOT,
-        "default_filter": "0",
-        "colours": HEAD_COLOURS,
-        **parameters,
-    }
+    shared = {"root_div_id": ROOT, "default_filter": "0", "colours": HEAD_COLOURS}
     # A token `</script>` must not end the script that holds it.
-    safe = json.dumps(parameters, separators=(",", ":")).replace("<", "\\u003c")
+    safe = json.dumps(shared | parameters, separators=(",", ":")).replace("<", "\\u003c")
     return frame(
         f'<div id="{ROOT}">\n<div class="controls">{controls}</div>\n<p class="hint">{hint}</p>\n'
         f'{above}<div id="vis"></div>\n<details id="words"></details>\n</div>',
