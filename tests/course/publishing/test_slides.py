@@ -145,13 +145,13 @@ def test_a_mark_that_makes_no_slide_is_reported(cell, message):
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
-def test_a_lecture_has_about_fifteen_slides_whose_numbers_its_page_states(path):
+def test_a_lecture_has_about_fifteen_slides_and_its_page_states_the_numbers_of_claims(path):
     page = read_page(path)
-    marks = [cell.metadata.get("slideshow") for cell in core(page.cells)]
-    assert all("slideshow" not in cell.metadata for cell in page.cells[len(marks) :])
-    claims = [mark.get("claim", "") for mark in marks if mark]
-    assert 9 <= len(claims) <= 18
-    for claim in filter(None, claims):
+    marks = [cell.metadata.get("slideshow", {}) for cell in page.cells]
+    slides = ["slide_type" in mark for mark in marks]
+    assert 9 <= sum(slides) <= 18
+    assert not any(slides[len(list(core(page.cells))) :])
+    for claim in filter(None, (mark.get("claim") for mark in marks)):  # slides and captions
         assert re.search(r"[.?]$", claim), f"a claim is a sentence: {claim}"
         for number in re.findall(r"\d[\d,.]*(?<![,.])", claim):
             assert number in page.prose, claim
