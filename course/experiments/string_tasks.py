@@ -18,7 +18,10 @@ MONTHS = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
 ]
+ONSETS = ["", "b", "br", "ch", "d", "f", "gl", "k", "l", "m", "str", "t"]
+CODAS = ["", "", "n", "r", "st"]
 # fmt: on
+VOWELS = "aeiou"
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,21 @@ def dates(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0) -> Task:
         return Pair(generator.choice(date_spellings(date)), date.isoformat())
 
     return split_by_answer("dates", draw, n_train, n_held_out, seed)
+
+
+def pig_latin(n_train: int = 8_000, n_held_out: int = 500, seed: int = 0, longest: int = 9) -> Task:
+    """English-like words to Pig Latin.
+
+    The words are made of random syllables, so that there are enough of them.
+    """
+
+    def draw(generator: random.Random) -> Pair:
+        word = ""
+        while len(word) < generator.randint(1, longest):
+            word += "".join(generator.choice(part) for part in (ONSETS, VOWELS, CODAS))
+        return Pair(word, to_pig_latin(word))
+
+    return split_by_answer("Pig Latin", draw, n_train, n_held_out, seed)
 
 
 def copy_at_distance(
@@ -140,6 +158,18 @@ def ordinal(number: int) -> str:
     """
     teen = number % 100 in (11, 12, 13)
     return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def to_pig_latin(word: str) -> str:
+    """The consonants before the first vowel move to the end, and "ay" follows.
+
+    A word that begins with a vowel, or has none, gets "way" or "ay".
+
+    >>> [to_pig_latin(word) for word in ("string", "latin", "eat")]
+    ['ingstray', 'atinlay', 'eatway']
+    """
+    first = next((i for i, letter in enumerate(word) if letter in VOWELS), len(word))
+    return word[first:] + word[:first] + ("ay" if first else "way")
 
 
 def random_letters(generator: random.Random, length: int, letters: str = ascii_lowercase) -> str:

@@ -250,13 +250,13 @@ def folded(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 def opened(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Put the drawn BERT, without its code, between what a lecture shows and its goals."""
-    title = page.cells[0]
-    if GOALS not in title.source or not any(cell.id == EMBLEM for cell in page.cells):
+    title, *others = page.cells
+    emblem = next((cell for cell in others if cell.id == EMBLEM), None)
+    if emblem is None or GOALS not in title.source:
         return page
-    emblem = next(cell for cell in page.cells if cell.id == EMBLEM)
     emblem.metadata["tags"] = ["remove-input"]
     title.source, goals = title.source.split(GOALS)
-    others = [cell for cell in page.cells[1:] if cell is not emblem]
+    others.remove(emblem)
     page.cells = [title, emblem, new_markdown_cell(GOALS + goals), *others]
     return page
 

@@ -8,7 +8,7 @@ import re
 import symtable
 import sys
 import tokenize
-from inspect import getsource
+from inspect import getsource, ismodule
 from io import StringIO
 from pathlib import Path
 from textwrap import dedent
@@ -238,6 +238,18 @@ def test_a_lecture_declares_its_cost_its_cells_fit_a_screen_and_pictures_have_wo
     assert budget["seconds"] <= SECONDS.get(path.stem, 90)
     assert budget["network"] is False
     assert budget["megabytes"] <= 4_000
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=name)
+def test_what_the_prose_calls_in_the_pages_modules_exists(path):
+    page, found = read_page(path), {}
+    for cell in page.code:
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.ImportFrom) and re.match("bertlab|course", node.module):
+                exec(ast.unparse(node), found)
+    for module, called in re.findall(r"`(\w+)\.(\w+)\(", page.prose):
+        if ismodule(found.get(module)):
+            assert hasattr(found[module], called), f"{module}.{called}"
 
 
 # Library cells: a lecture's cell, a solution and the library are the same function.

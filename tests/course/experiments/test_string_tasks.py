@@ -12,6 +12,7 @@ from tests.bertlab.refusals import rejected
 
 TASKS = {
     "dates": string_tasks.dates,
+    "Pig Latin": string_tasks.pig_latin,
     "copy": lambda *sizes, **options: string_tasks.copy_at_distance([3, 5], *sizes, **options),
 }
 
@@ -34,6 +35,14 @@ def test_dates_are_spelled_in_eight_ways():
         "22 November 2012; 22 Nov 2012; 22nd of November 2012; November 22, 2012; "
         "November 22nd, 2012; Nov 22nd 2012; the 22nd of November, 2012; 2012, November 22"
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "latin"),
+    [("pig", "igpay"), ("string", "ingstray"), ("eat", "eatway"), ("hmm", "hmmay")],
+)
+def test_pig_latin(word, latin):
+    assert string_tasks.to_pig_latin(word) == latin
 
 
 def test_copying_has_the_right_answers():
