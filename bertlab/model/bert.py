@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from bertlab.model.attention import Dropout
 from bertlab.model.checks import check_embedded
@@ -163,14 +164,30 @@ class Bert(nn.Module):
         )
 
 
+class Undrawn(TorchFunctionMode):
+    """Inside it `torch.nn.init` draws nothing: new weights are whatever was in the memory."""
+
+    def __torch_function__(
+        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        draws = getattr(function, "__module__", "") == "torch.nn.init"
+        return kwargs["tensor"] if draws and kwargs else function(*args, **(kwargs or {}))
+
+
+@contextmanager
+def sizes_alone() -> Iterator[None]:
+    """Inside it a model has sizes without numbers; `model.to_empty(device="cpu")` gives it room."""
+    with torch.device("meta"), Undrawn():
+        yield
+
+
 def drawn(make: Callable[[], Module], generator: torch.Generator) -> Module:
     """What `make` builds, with weights that are drawn once, by `draw_weights`.
 
-    PyTorch's own constructors draw weights, too; on its device "meta" they give sizes alone.
+    PyTorch's own constructors would draw weights, too.
     """
-    with torch.device("meta"):
+    with Undrawn():
         module = make()
-    module.to_empty(device=torch.get_default_device())
     draw_weights(module, generator)
     return module
 

@@ -20,7 +20,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from bertlab._files import read_json, write_atomically
-from bertlab.model.bert import Bert
+from bertlab.model.bert import Bert, sizes_alone
 from bertlab.model.checks import check_fits, check_kind
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
@@ -90,7 +90,7 @@ def count_parameters(model: nn.Module | BertConfig) -> ParameterTable:
     total             24
     """
     if isinstance(model, BertConfig):
-        with torch.device("meta"):
+        with sizes_alone():
             model = BertForPreTraining(model)
     found: dict[str, list[tuple[str, str, int]]] = {}
     for name, parameter in model.named_parameters():
@@ -358,7 +358,7 @@ def load_pretrained(folder: str | os.PathLike, kind: Kind = Bert) -> Bert | Bert
             raise FileNotFoundError(f"load_pretrained: {folder} holds no {name}{hint(folder)}")
     config = read_config(folder)
     weights = read_weights(folder / "model.safetensors", config, kind)
-    with torch.device("meta"):  # sizes without numbers, which the file has
+    with sizes_alone():  # the file has the numbers
         model = kind(config)
     if len(weights) < len(model.state_dict()):
         weights = kind(config).state_dict() | weights

@@ -36,6 +36,7 @@ from bertlab.data.prepared import (
     own_path,
     prepare_corpus,
 )
+from bertlab.model.bert import sizes_alone
 from bertlab.model.checks import check_choice, check_fields, require
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
@@ -250,7 +251,7 @@ def run_pretraining(
 
 def initial_model(settings: RunSettings, vocab_size: int) -> BertForPreTraining:
     """A model with its initial weights, each of which is drawn once."""
-    with torch.device("meta"):  # sizes without numbers
+    with sizes_alone():
         model = BertForPreTraining(settings.model_config(vocab_size))
     return STARTS[settings.start](model.to_empty(device="cpu"), settings.training.seed)
 
