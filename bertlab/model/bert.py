@@ -5,6 +5,7 @@ Ids become the sum of three learned tables; fixed sinusoidal positions are here,
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -119,13 +120,8 @@ class Bert(nn.Module):
         sizes = config.d_model, config.n_heads, config.d_ff
         draw = torch.Generator().manual_seed(seed)
         self.embeddings = drawn(lambda: Embeddings(config), draw)
-        self.layers = nn.ModuleList(
-            drawn(
-                lambda: EncoderLayer(*sizes, dropout=config.dropout, eps=config.layer_norm_eps),
-                draw,
-            )
-            for _ in range(config.n_layers)
-        )
+        layer = partial(EncoderLayer, *sizes, dropout=config.dropout, eps=config.layer_norm_eps)
+        self.layers = nn.ModuleList(drawn(layer, draw) for _ in range(config.n_layers))
         self.pooler = drawn(lambda: nn.Linear(config.d_model, config.d_model), draw)
 
     @part("06")
@@ -165,13 +161,11 @@ class Bert(nn.Module):
 
 
 class Undrawn(TorchFunctionMode):
-    """Inside it `torch.nn.init` draws nothing: new weights are whatever was in the memory."""
+    """Inside it PyTorch's own constructors draw no weights."""
 
-    def __torch_function__(
-        self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        draws = getattr(function, "__module__", "") == "torch.nn.init"
-        return kwargs["tensor"] if draws and kwargs else function(*args, **(kwargs or {}))
+    def __torch_function__(self, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        draws = getattr(call, "__module__", "") == "torch.nn.init"
+        return kwargs["tensor"] if draws else call(*args, **kwargs or {})
 
 
 @contextmanager
@@ -182,10 +176,7 @@ def sizes_alone() -> Iterator[None]:
 
 
 def drawn(make: Callable[[], Module], generator: torch.Generator) -> Module:
-    """What `make` builds, with weights that are drawn once, by `draw_weights`.
-
-    PyTorch's own constructors would draw weights, too.
-    """
+    """What `make` builds, with weights that are drawn once, by `draw_weights`."""
     with Undrawn():
         module = make()
     draw_weights(module, generator)

@@ -11,9 +11,9 @@ from tests.house.test_floors import imported
 # 32 files for the first four together. They may shrink; what makes one grow must be worth it.
 ROOMS = {
     "tokenizers": (3134, 9),
-    "model": (2098, 10),
+    "model": (2106, 10),
     "pretraining": (830, 5),
-    "training": (2267, 8),
+    "training": (2268, 8),
     "finetuning": (2176, 11),
     "interpretability": (1178, 8),
     "viz": (2083, 11),
