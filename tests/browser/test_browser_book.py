@@ -39,8 +39,9 @@ def page_of(title, text, *outputs):
 
 
 def all_code():
-    """A page with the code of all lectures, as it is in them."""
+    """A page with the code of all lectures, as it is in them, below a folded cell."""
     page = page_of("5 · Fifth", "Code.")
+    page.cells[1].metadata["tags"] = ["hide-input"]
     for path in sorted(ROOT.glob("lectures/*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         page.cells += [
@@ -249,6 +250,10 @@ def test_paper_has_all_folds_open_and_the_screen_then_those_that_were(tab, first
     said = page.locator("figcaption", has_text="Byte pair encoding")
     after = said.evaluate("caption => getComputedStyle(caption, '::after').content")
     assert "One state of it is printed" in after
+    page.goto((first_page.parent / "05_code.html").as_uri())
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    moves = "all => [...new Set(all.map(one => getComputedStyle(one).animationName))]"
+    assert page.locator("details > :not(summary)").evaluate_all(moves) == ["none"]
 
 
 def test_on_a_phone_a_wide_table_scrolls_and_its_words_stay_whole(tab, first_page):
