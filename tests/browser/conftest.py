@@ -156,6 +156,11 @@ class Tab:
         wait_for_height(iframe)
         return self.frame(title, number)
 
+    def wait_until_kept(self, typed: str):
+        """A frame says whether an answer is right; then the page around it keeps it."""
+        kept = 'typed => Object.values(localStorage).some(one => one.includes(`:"${typed}"`))'
+        self.page.wait_for_function(kept, arg=typed)
+
 
 def note_requests(context, asked):
     """`asked` gets the addresses of requests that would leave this machine.

@@ -151,6 +151,7 @@ def test_a_readers_turn_and_questions_of_earlier_lectures_answer_in_the_book(tab
     frame.get_by_label("tokens").fill("1,9")
     frame.get_by_role("button", name="Check").click()
     expect(frame.get_by_role("status")).to_have_text("✓ You said 1.9; it is 1.91.")
+    tab.wait_until_kept("1,9")
     tab.page.goto(address)
     expect(frame.get_by_label("tokens")).to_have_value("1,9")
 

@@ -86,6 +86,7 @@ def test_a_blank_that_was_missed_is_asked_in_a_later_lecture(tab, ask, tmp_path)
             frame.get_by_label(label).fill(text)
             frame.get_by_label(label).press("Enter")
             expect(frame.get_by_role("status")).to_contain_text(text)
+            tab.wait_until_kept(text)
     missed = "03_static_to_contextual cosine"
     asked = ask("06_bert")
     assert asked[0] == missed, "not the right one, and nothing of a later lecture"
