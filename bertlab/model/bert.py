@@ -170,7 +170,7 @@ class Undrawn(TorchFunctionMode):
 
 @contextmanager
 def sizes_alone() -> Iterator[None]:
-    """Inside it a model has sizes without numbers; `model.to_empty(device="cpu")` gives it room."""
+    """Inside it a model has sizes alone. A draw on this device would import PyTorch's compiler."""
     with torch.device("meta"), Undrawn():
         yield
 

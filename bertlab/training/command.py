@@ -36,7 +36,7 @@ from bertlab.data.prepared import (
     own_path,
     prepare_corpus,
 )
-from bertlab.model.bert import sizes_alone
+from bertlab.model.bert import Undrawn
 from bertlab.model.checks import check_choice, check_fields, require
 from bertlab.model.config import BertConfig
 from bertlab.model.heads import BertForPreTraining
@@ -251,9 +251,9 @@ def run_pretraining(
 
 def initial_model(settings: RunSettings, vocab_size: int) -> BertForPreTraining:
     """A model with its initial weights, each of which is drawn once."""
-    with sizes_alone():
+    with Undrawn():
         model = BertForPreTraining(settings.model_config(vocab_size))
-    return STARTS[settings.start](model.to_empty(device="cpu"), settings.training.seed)
+    return STARTS[settings.start](model, settings.training.seed)
 
 
 @contextmanager
