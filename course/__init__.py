@@ -15,11 +15,6 @@
    `course.leaderboard`, and `python -m course`, with a command for each of the instructor's tasks.
 """
 
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent  # of the repository
-
-# jsonschema's check of addresses, which notebooks do not need, is optional. Its grammar takes a
-# second to build, in each command and in each grading process.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # "not to be had"

@@ -28,6 +28,7 @@ from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.model.pretrained import save_pretrained
 from bertlab.pretraining.batches import Batch
 from bertlab.training.command import STOPPED
+from bertlab.training.fast import keep_freed_memory
 from bertlab.training.loop import TrainingConfig, training_loop
 from bertlab.training.runs import Row
 from bertlab.training.start import plain_start
@@ -81,6 +82,7 @@ def train(
     watch: Callable[[Row], None] | None = None,
 ) -> list[Row]:
     """Train with whatever functions run now; the metrics of each step."""
+    keep_freed_memory()  # each step frees much, and the next asks for as much again
     plan = TrainingConfig(steps, learning_rate=rate, warmup=0.05)
     rows: list[Row] = []
     places: Iterable[Any] = ((None, batch) for batch in batches)

@@ -49,11 +49,11 @@ TOGETHER = 2**30  # bytes that are kept at the end of the heap
 def keep_freed_memory() -> bool:
     """Let glibc keep tensors up to 256 MB when they are freed, and at most 1 GB at its heap's end.
 
-    By default, glibc requests memory from the system for every tensor above 32 MB and returns it
-    when it is freed; the system must clear each page before its next use. In a training step, such
-    tensors are the scores of all words and their gradients, 75 MB each with 600 masked words and
-    BERT's vocabulary (`man mallopt`). The setting is for the whole process, so training sets it,
-    and importing the library does not. Returns whether it could be set: only with glibc.
+    By default, glibc requests memory from the system for every tensor above 32 MB, returns it when
+    it is freed, and returns the end of the heap after every step of a small model; the system must
+    clear each page before its next use. With 600 masked words and BERT's vocabulary the scores and
+    their gradients have 75 MB each (`man mallopt`). The setting is for the whole process, so
+    training sets it, and importing the library does not. Returns whether it could be set (glibc).
     """
     if platform.libc_ver()[0] != "glibc":
         return False

@@ -148,6 +148,7 @@ def test_an_import_upwards_is_noticed(house, room, source):
             "load_pretrained(BERTLAB_MINI)\ncount_parameters(BertConfig.tiny())",
             ("torch._dynamo",),
         ),
+        ("import jupyterlab.labapp, nbgrader.apps", ("lark", "rfc3987_syntax")),  # constraints.txt
     ],
 )
 def test_nothing_heavy_is_imported_that_is_not_needed(program, heavy):
