@@ -9,7 +9,6 @@ from pathlib import Path
 if "PYTEST_XDIST_WORKER" in os.environ:  # one core for each, also in the processes they start
     os.environ["OMP_NUM_THREADS"] = os.environ["OMP_THREAD_LIMIT"] = "1"
 
-import course  # noqa: F401, I001 - first: it spares whatever imports nbformat a second
 import nbformat
 import pytest
 import torch
