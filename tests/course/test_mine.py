@@ -63,7 +63,8 @@ def test_all_parts_are_yours_if_every_exercise_is_solved(exercises):
 
 
 def test_inside_running_the_library_runs_what_you_wrote(exercises):
-    folder = exercises("01")
+    of_a_test = {"test-count-pairs": "def count_pairs(words):\n    return {}"}  # never yours
+    folder = exercises("01", changed=of_a_test)
     texts, wanted = ["a camel and a menu"] * 3, BPE.train(["a camel and a menu"] * 3, 30)
     with mine.running(mine.parts(folder)) as found:
         own = running("count_pairs")

@@ -106,8 +106,9 @@ def test_markup_is_read_as_a_parser_reads_it(pieces):
 
 def test_speeches_lose_stage_notes_headings_and_repetitions():
     text = "Fellow citizens, we meet again today. [Laughter]\n\nTHE ECONOMY OF THE STATES\n\n"
-    text += "1. Tax\n\nFellow citizens, we meet again today. [Applause]"
-    assert clean_speech(text) == ["Fellow citizens, we meet again today."]
+    text += "1. Tax\n\nFellow citizens, we meet again today. [Applause]\n\n"
+    text += "A part of four.\n\nOne of five is prose."
+    assert clean_speech(text) == ["Fellow citizens, we meet again today.", "One of five is prose."]
 
 
 @given(st.text(st.sampled_from("Dr. A he n't ()3.!?\"'"), max_size=80))

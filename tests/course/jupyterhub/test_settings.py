@@ -4,11 +4,12 @@ import asyncio
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, repeat
-from unittest.mock import AsyncMock
+from subprocess import CalledProcessError
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
-from course.jupyterhub import hub_settings
+from course.jupyterhub import hub_settings, prepare_server
 from course.jupyterhub.hub_settings import SettingsError, read_settings
 
 HUB = 'needs: pip install -e . -e "./course[hub]"'
@@ -71,6 +72,14 @@ def test_missing_settings_are_reported_with_where_to_begin(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub does not run on Windows")
+def test_a_command_of_the_system_that_fails_is_named(monkeypatch, capsys):
+    failed = CalledProcessError(1, ["useradd", "ada"], stderr="no space left\n")
+    monkeypatch.setattr(prepare_server.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(prepare_server, "read_settings", Mock(side_effect=failed))
+    assert prepare_server.main() == 1
+    assert capsys.readouterr().err == "useradd failed: no space left\n"
+
+
 def test_systemd_gets_everybodys_limits(written, monkeypatch):
     pytest.importorskip("jupyterhub", reason=HUB)
     systemd = pytest.importorskip("systemdspawner.systemd", reason=HUB)

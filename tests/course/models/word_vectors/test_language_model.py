@@ -33,7 +33,7 @@ def test_each_guess_sees_its_own_side_and_never_the_word_itself(model):
         assert right == [place < changed for place in range(5)]
 
 
-def test_shapes_and_the_layer_of_the_word_alone(model):
+def test_the_layer_of_the_word_alone_and_those_in_context(model):
     reading = model(model.encode(["a", "b", "a"]))
     assert reading.layers.shape == (3, 1, 3, 12)
     assert reading.from_left.shape == reading.from_right.shape == (1, 3, 7)
@@ -42,6 +42,9 @@ def test_shapes_and_the_layer_of_the_word_alone(model):
     assert torch.equal(alone[0, :6], alone[0, 6:])  # once for each direction
     assert not torch.allclose(first[0], first[2])  # not so in context
     assert not torch.allclose(second[0], second[2])
+    # The guesses are made from the states of the last layer, beside the word.
+    torch.testing.assert_close(reading.from_left[0, 1:], model.output(second[:-1, :6]))
+    torch.testing.assert_close(reading.from_right[0, :-1], model.output(second[1:, 6:]))
 
 
 def test_unknown_words_are_read_as_such_edges_added_and_too_little_text_rejected(model):
