@@ -406,6 +406,12 @@ def test_without_pg_dump_a_run_is_rejected_unless_allowed(tmp_path, database, mo
     if database == "postgresql":
         with pytest.raises(CourseError, match=r"pg_dump is not on the path.*--no-backup"):
             grade(course)
+        fails = tmp_path / "pg_dump"
+        fails.write_text("#!/bin/sh\necho another version >&2\nexit 1\n")
+        fails.chmod(0o700)
+        monkeypatch.setattr(shutil, "which", lambda name: str(fails))
+        with pytest.raises(CourseError, match="no backup: another version\nMake one yourself"):
+            grade(course)
         assert graded_names(course) == []
     assert grade(course, backup=False)[0] == 0
     assert graded_names(course) == ["ada"]
