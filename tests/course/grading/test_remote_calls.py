@@ -27,6 +27,7 @@ from course.grading.inside.values import DTYPES, Decoder, Encoder
 from course.grading.outputs import safe_outputs
 from course.grading.remote import Student
 from course.grading.sandbox import Sandbox
+from course.grading.sending import SentTensors
 from course.settings import Limits
 from tests.course.grading.hostile import lies
 
@@ -113,6 +114,20 @@ def test_arrays_arrive_unchanged(kind, shape):
     came = travelled(array)
     assert (came.dtype, came.shape) == (array.dtype, array.shape)
     assert (came == array).all()
+
+
+def test_a_tensor_is_sent_again_if_it_was_written_and_forgotten_once_it_is_gone():
+    sent, table = SentTensors(), torch.zeros(3)
+    key, known = sent.key_of(table)
+    assert not known
+    assert sent.key_of(table) == (key, True)
+    table += 1
+    assert sent.key_of(table) == (key, False)
+    assert sent.key_of(table.clone())[0] != key
+    assert sent.key_of(table) == (key, True)
+    del table
+    assert key in sent.take_forgotten()
+    assert sent.take_forgotten() == []
 
 
 def test_transposed_expanded_and_conjugated_tensors_arrive():
