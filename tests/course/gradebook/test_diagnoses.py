@@ -264,6 +264,7 @@ def test_one_students_text_is_one_short_line():
     printed = found.text().splitlines()
     assert len(printed) == 5
     assert printed[2].startswith("  1 of 2: no known diagnosis: a(1) / raised X: <script>")
+    assert len(printed[2]) < 40 + diagnoses.LINES * (diagnoses.LONGEST + 3)
     assert max(map(len, printed[2].split(" / "))) == diagnoses.LONGEST
     assert printed[3].strip() == printable("eve\n40 of 40")
     assert all(printable(line) == line for line in printed)

@@ -401,15 +401,15 @@ def test_the_last_backups_are_kept(tmp_path, monkeypatch):
 
 def test_without_pg_dump_a_run_is_rejected_unless_allowed(tmp_path, database, monkeypatch):
     course = make(tmp_path / "c", {"ada": {}})
-    find = shutil.which
-    monkeypatch.setattr(shutil, "which", lambda name: None if name == "pg_dump" else find(name))
+    found, find = {"pg_dump": None}, shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: found[name] if name in found else find(name))
     if database == "postgresql":
         with pytest.raises(CourseError, match=r"pg_dump is not on the path.*--no-backup"):
             grade(course)
         fails = tmp_path / "pg_dump"
         fails.write_text("#!/bin/sh\necho another version >&2\nexit 1\n")
         fails.chmod(0o700)
-        monkeypatch.setattr(shutil, "which", lambda name: str(fails))
+        found["pg_dump"] = str(fails)
         with pytest.raises(CourseError, match="no backup: another version\nMake one yourself"):
             grade(course)
         assert graded_names(course) == []
