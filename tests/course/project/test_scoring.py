@@ -14,6 +14,8 @@ from bertlab.interpretability.traces import trace
 from bertlab.model import BertConfig, BertForPreTraining
 from bertlab.tokenizers import WordPiece
 from course.experiments.labels import Example
+from course.feedback import ex13_project as check
+from course.feedback.checks import CheckFailed
 from course.project import entries, scoring
 from course.project import texts as project
 from course.project.entries import Clock, hand_over, opened
@@ -199,6 +201,21 @@ def test_errors_on_the_hidden_texts_do_not_quote_them(model, tokenizer, monkeypa
     monkeypatch.setattr(scoring, "masked_bits", fails)
     with pytest.raises(ValueError, match=r"^the hidden texts gave KeyError$"):
         numbers(hand_over(model, tokenizer, Clock(1.0)), ProjectTexts([], [], []))
+
+
+def test_a_machine_too_slow_for_the_first_dry_run_has_a_longer_one(model, tokenizer):
+    def entry_after(start):
+        def entry(texts, seed, seconds):
+            clock = Clock(seconds)
+            clock.start -= start  # seconds of processor time until the first step
+            return hand_over(model, tokenizer, clock)
+
+        return entry
+
+    for start, budget in ((1.5, 3), (7, 9)):
+        assert f"% of {budget} s used" in str(check.entry(entry_after(start)))
+    with pytest.raises(CheckFailed, match=r"seconds=9\)\n *used 1\d\d% of its processor time"):
+        check.entry(entry_after(15))
 
 
 def test_the_notebook_states_the_limits():
