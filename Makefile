@@ -13,6 +13,8 @@ COURSE := $(VENV)/course.stamp
 TEST := $(VENV)/test.stamp
 BOOK := $(VENV)/book.stamp
 GRADING := $(VENV)/grading.stamp
+ASKED := pyproject.toml course/pyproject.toml constraints.txt
+INSTALL = $(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e
 
 # Several hundred processes import the course in a test run: what Python has compiled is kept.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,6 +35,7 @@ LAB_OPTIONS += --allow-root
 endif
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL: # two installs at once would disturb each other
 .PHONY: help lab check test quick lint lectures book slides launch exercises grading handout setups format data clean
 
 help: ## list the commands
@@ -99,20 +102,20 @@ $(BIN):
 	         "Say which one to use: make lab PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(COURSE): $(BIN) pyproject.toml course/pyproject.toml constraints.txt
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e ./course
+$(COURSE): $(BIN) $(ASKED)
+	$(INSTALL) ./course
 	@touch $(COURSE)
 
 # only instructors
-$(GRADING): $(COURSE)
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[grading]"
-	@touch $(GRADING)
+$(GRADING): $(BIN) $(ASKED)
+	$(INSTALL) "./course[grading]"
+	@touch $(COURSE) $(GRADING)
 
-$(BOOK): $(COURSE)
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[book]"
-	@touch $(BOOK)
+$(BOOK): $(BIN) $(ASKED)
+	$(INSTALL) "./course[book]"
+	@touch $(COURSE) $(BOOK)
 
-$(TEST): $(COURSE)
-	$(BIN) -m pip install --disable-pip-version-check --quiet -c constraints.txt -e . -e "./course[test]"
-	@touch $(TEST)
+$(TEST): $(BIN) $(ASKED)
+	$(INSTALL) "./course[test]"
+	@touch $(COURSE) $(TEST)
 # end
